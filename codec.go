@@ -1,0 +1,19 @@
+package semel
+
+import "encoding/json"
+
+// Codec encodes results for the store. What Unmarshal makes of what Marshal wrote
+// must equal the value: a zero, empty or nil value comes back as itself.
+type Codec interface {
+	Marshal(v any) ([]byte, error)
+	Unmarshal(data []byte, v any) error
+}
+
+// JSON is the default codec, encoding/json. A result type with interface fields
+// comes back as JSON knows it (numbers as float64); give such fields a type.
+var JSON Codec = jsonCodec{}
+
+type jsonCodec struct{}
+
+func (jsonCodec) Marshal(v any) ([]byte, error)      { return json.Marshal(v) }
+func (jsonCodec) Unmarshal(data []byte, v any) error { return json.Unmarshal(data, v) }

@@ -1,0 +1,42 @@
+package semel
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// Op describes one operation. Key and Input are required; the zero value of the
+// rest means the engine's setting.
+type Op struct {
+	Key   Key
+	Input Input
+
+	Policy      Policy        // guarantee level. Default Options.Policy
+	Lease       time.Duration // Default Options.Lease
+	Retention   time.Duration // Default Options.Retention
+	Wait        time.Duration // Default Options.Wait; negative: do not wait
+	MaxAttempts int           // Default Options.MaxAttempts; negative: no limit
+
+	// Label is the short name of the operation in records and metrics. It is no
+	// part of the key. Default: the scope's Operation.
+	Label string
+
+	// Recovering claims a record in doubt, for a caller who can find out what
+	// happened; [Run.Recovery] then tells of the doubt.
+	Recovering bool
+}
+
+// resolve fills the engine's settings in and checks the operation.
+func (o Op) resolve(e *Options) (Op, error) {
+	if err := errors.Join(o.Key.check(), o.Input.check()); err != nil {
+		return o, err
+	}
+	o.Policy = cmp.Or(o.Policy, e.Policy)
+	o.Lease = cmp.Or(o.Lease, e.Lease)
+	o.Retention = cmp.Or(o.Retention, e.Retention)
+	o.Wait = max(cmp.Or(o.Wait, e.Wait), 0)
+	o.MaxAttempts = max(cmp.Or(o.MaxAttempts, e.MaxAttempts), 0)
+	o.Label = cmp.Or(o.Label, o.Key.scope.Operation)
+	return o, checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts)
+}

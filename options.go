@@ -1,0 +1,150 @@
+package semel
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Options are the settings of an [Engine]. The zero value of each field means
+// its default; docs/defaults.md has them all in one table.
+type Options struct {
+	// Policy is the guarantee level of operations that name none. Default AtLeastOnce.
+	Policy Policy
+	// Lease is for how long a claim is held without a renewal. Default 30s.
+	Lease time.Duration
+	// Retention is for how long a finished record stays, at least. Default 24h.
+	Retention time.Duration
+	// Wait is for how long a duplicate waits for the running one. Default 0: not at all.
+	Wait time.Duration
+	// MaxAttempts is the number of runs after which a record goes in doubt. Default 0: no limit.
+	MaxAttempts int
+	// ClaimTimeout bounds a claim, its repetitions included. Default 2s.
+	ClaimTimeout time.Duration
+	// FinishTimeout bounds the finish that a caller waits for; after it the result
+	// is saved in the background. Default 5s.
+	FinishTimeout time.Duration
+	// MaxResult is the size in bytes of an encoded result from which on it is not
+	// kept: retries then learn "done, result not available". Default 1 MiB.
+	MaxResult int
+	// Codec encodes results. Default [JSON].
+	Codec Codec
+	// Secret keys the fingerprints and scope ids, so that who reads the store cannot
+	// guess inputs. All processes on one store need the same. Default none.
+	Secret []byte
+	// StoreKeyText keeps the caller's key text in the record, for operators. Default false.
+	StoreKeyText bool
+	// FailOpen runs operations unguarded while the store cannot be reached. Each such
+	// run is logged and observed. Default false: ErrStoreUnavailable.
+	FailOpen bool
+	// PurgeEvery is the least time between two purges of expired records, which
+	// claims set off. Default 1m; negative: never, somebody else purges.
+	PurgeEvery time.Duration
+	// Replicas is the number of processes that share the store's keys. It is only
+	// checked: more than one needs a store that they can share. Default 1.
+	Replicas int
+	// Logger receives what an operator must know. Default slog.Default().
+	Logger *slog.Logger
+	// Observer is told of every transition. Default none.
+	Observer Observer
+	// Clock is this process's clock. Default the system's.
+	Clock Clock
+}
+
+// Limits of the engine's waiting room.
+const (
+	maxWaitersPerKey = 16
+	maxWaiters       = 1024
+)
+
+const (
+	minLease     = time.Second
+	minRetention = time.Second
+)
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	setDefault(&c.Policy, AtLeastOnce)
+	setDefault(&c.Lease, 30*time.Second)
+	setDefault(&c.Retention, 24*time.Hour)
+	setDefault(&c.ClaimTimeout, 2*time.Second)
+	setDefault(&c.FinishTimeout, 5*time.Second)
+	setDefault(&c.MaxResult, 1<<20)
+	setDefault(&c.PurgeEvery, time.Minute)
+	setDefault(&c.Replicas, 1)
+	if c.Codec == nil {
+		c.Codec = JSON
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = systemClock{}
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// validate reports every contradiction at once, each with its fix.
+func (o *Options) validate() error {
+	return errors.Join(
+		checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts),
+		refuse(o.ClaimTimeout < 0, "ClaimTimeout is negative; leave it 0 for 2s"),
+		refuse(o.FinishTimeout < 0, "FinishTimeout is negative; leave it 0 for 5s"),
+		refuse(o.ClaimTimeout >= o.Lease, "ClaimTimeout %v is not below Lease %v: a claim could be over before it is answered; raise Lease", o.ClaimTimeout, o.Lease),
+		refuse(o.MaxResult < 0, "MaxResult is negative; leave it 0 for 1 MiB"),
+		refuse(o.Replicas < 1, "Replicas is negative; leave it 0 for one process"),
+	)
+}
+
+// checkTimes checks the settings that an operation can override.
+func checkTimes(policy Policy, lease, retention, wait time.Duration, maxAttempts int) error {
+	return errors.Join(
+		refuse(policy != AtLeastOnce && policy != AtMostOnce, "Policy %d is unknown; use semel.AtLeastOnce or semel.AtMostOnce", policy),
+		refuse(lease < minLease, "Lease %v is below 1s: a pause of the process would end it; use 1s or more", lease),
+		refuse(retention < minRetention, "Retention %v is below 1s; use 1s or more, or semel.Forever", retention),
+		refuse(lease >= retention, "Lease %v is not below Retention %v: a record would expire while it runs; raise Retention", lease, retention),
+		refuse(wait < 0, "Wait is negative; use 0 for no waiting"),
+		refuse(wait >= retention, "Wait %v is not below Retention %v: the result could expire before it is read; lower Wait", wait, retention),
+		refuse(maxAttempts < 0, "MaxAttempts is negative; use 0 for no limit"),
+	)
+}
+
+func refuse(bad bool, format string, args ...any) error {
+	if !bad {
+		return nil
+	}
+	return fmt.Errorf("semel: "+format, args...)
+}
+
+// Clock is a source of time. [testing/synctest] needs none; other tests may.
+type Clock interface {
+	Now() time.Time
+	NewTimer(d time.Duration) Timer
+}
+
+// Timer is the part of a [time.Timer] that the engine needs.
+type Timer interface {
+	C() <-chan time.Time
+	Stop() bool
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                 { return time.Now() }
+func (systemClock) NewTimer(d time.Duration) Timer { return systemTimer{time.NewTimer(d)} }
+
+type systemTimer struct{ t *time.Timer }
+
+func (t systemTimer) C() <-chan time.Time { return t.t.C }
+func (t systemTimer) Stop() bool          { return t.t.Stop() }
