@@ -1,64 +1,129 @@
 package semel
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
 
-// Engine runs operations once per key over a [Store].
+// Engine runs operations once per key over a [Store]. It holds what is the same
+// for every store: the claim protocol, renewal, waiting, replay and saving. All
+// methods may be called concurrently.
 type Engine struct {
-	store Store
-	opts  Options
+	store   Store
+	changes ChangeWaiter // nil: poll
+	purger  Purger       // nil: the store expires records by itself
+	opts    Options
+
+	wheel     wheel
+	hub       hub
+	lastPurge atomic.Int64 // Clock, Unix nanoseconds
+
+	work    tally              // what Close waits for
+	closing context.Context    // ends when Close begins
+	shut    context.CancelFunc // ends closing
+	ctx     context.Context    // of background work; ends when Close gives up
+	stop    context.CancelFunc // ends ctx
+	saves   atomic.Int64       // results pending in the background
+	frees   atomic.Int64       // claims without a reply that are being released
+	runs    atomic.Int64       // held by callers
 }
 
-// New returns an engine on store.
-func New(store Store, opts *Options) (*Engine, error) { panic("draft") }
+// ProcessLocal is implemented by stores that other processes cannot share.
+type ProcessLocal interface{ ProcessLocal() }
 
-// Begin claims the record of op. Exactly one of the three is returned: a run
-// that the caller owns and must Finish; the done record of an earlier run, to
-// be replayed; or an error: *InProgressError, *MismatchError, *InDoubtError,
-// *RecordFormatError, or one that wraps ErrStoreUnavailable (with ErrNoReply or ErrStoreFull where so).
-// Replaying is [Engine.Do]'s work for values and semelhttp's for responses;
-// Begin is what both are made of.
-func (e *Engine) Begin(ctx context.Context, op Op) (*Run, *Record, error) { panic("draft") }
+// New returns an engine on store. All settings are checked, and all mistakes
+// reported at once. It starts no goroutine and does not touch the store.
+func New(store Store, opts *Options) (*Engine, error) {
+	if store == nil {
+		return nil, errors.New("semel: the store is nil; open one first, such as memstore.New or sqlstore.OpenSQLite")
+	}
+	e := &Engine{store: store, opts: opts.withDefaults()}
+	_, local := store.(ProcessLocal)
+	err := errors.Join(
+		e.opts.validate(),
+		refuse(local && e.opts.Replicas > 1, "Replicas is %d, but the store lives in one process: each replica would run the work; use a shared store", e.opts.Replicas),
+	)
+	if err != nil {
+		return nil, err
+	}
+	e.changes, _ = store.(ChangeWaiter)
+	e.purger, _ = store.(Purger)
+	e.closing, e.shut = context.WithCancel(context.Background())
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.wheel.init(e)
+	e.lastPurge.Store(e.now().UnixNano())
+	return e, nil
+}
 
-// Close waits until pending saves and renewals are through, or ctx ends, and
-// returns an error that counts what is left.
-func (e *Engine) Close(ctx context.Context) error { panic("draft") }
-
-// Store returns the store, for operators' tools.
+// Store returns the engine's store, for operators' tools.
 func (e *Engine) Store() Store { return e.store }
 
-// Run is a claim that is held: leases are renewed until Finish.
-type Run struct{}
-
-// Context is what the work should run under. It is cancelled with cause
-// ErrLeaseLost (AtLeastOnce only) when the lease is over, and carries the fence.
-func (r *Run) Context() context.Context { panic("draft") }
-func (r *Run) Fence() Fence             { panic("draft") }
-func (r *Run) Attempt() int             { panic("draft") }
-func (r *Run) Policy() Policy           { panic("draft") }
-
-// Recovery tells of the doubt when op.Recovering acquired a record in doubt; else nil.
-func (r *Run) Recovery() *Recovery { panic("draft") }
-
-// Recovery is what is known of a run in doubt.
-type Recovery struct{}
-
-// HoldOnSilence raises the policy to AtMostOnce in the store: a crash from here on
-// leaves the record in doubt instead of running the work again.
-func (r *Run) HoldOnSilence(ctx context.Context) error { panic("draft") }
-
-// Verdict is how a run ended.
-type Verdict struct {
-	State  State        // StateDone, StateReleased or StateInDoubt
-	Result StoredResult // for StateDone; over Options.MaxResult it becomes a tombstone
-	Cause  Cause        // for StateInDoubt
+// Close refuses new operations, sends waiting duplicates away, and waits until
+// runs have finished and pending saves are through, or ctx ends. It returns an
+// error that counts what is left; no goroutine of the engine is. It may be called
+// again.
+func (e *Engine) Close(ctx context.Context) error {
+	idle := e.work.close()
+	e.shut()
+	var err error
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		err = e.left(ctx)
+	}
+	e.stop()
+	e.wheel.stop()
+	e.work.join()
+	return err
 }
 
-// Failed is the verdict on a run that ended without one (error, panic, exit) under the run's policy:
-// released under AtLeastOnce, in doubt under AtMostOnce.
-func (r *Run) Failed() Verdict { panic("draft") }
+// left counts what Close could not wait for.
+func (e *Engine) left(ctx context.Context) error {
+	return fmt.Errorf("semel: closed with %d runs under way, %d results and %d releases not saved: %w",
+		e.runs.Load(), e.saves.Load(), e.frees.Load(), context.Cause(ctx))
+}
 
-// Finish saves the verdict on a context of its own. nil: it is saved, or the
-// store does not answer and it is saved in the background while renewals go on.
-// An error wraps ErrFenced: the verdict does not count; if the record is done
-// by somebody else, winner is that record. Only the first call counts.
-func (r *Run) Finish(v Verdict) (winner *Record, err error) { panic("draft") }
+func (e *Engine) now() time.Time { return e.opts.Clock.Now() }
+
+// pause waits for d, or less when background work has to end.
+func (e *Engine) pause(d time.Duration) {
+	t := e.opts.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+	case <-e.ctx.Done():
+	}
+}
+
+func (e *Engine) observe(ev Event) {
+	if e.opts.Observer != nil {
+		e.opts.Observer.Observe(ev)
+	}
+}
+
+// called observes one store call and classifies its error: what no store
+// documents counts as "no reply".
+func (e *Engine) called(call string, key KeyID, sent time.Time, err error) error {
+	if e.opts.Observer != nil {
+		e.opts.Observer.Observe(Event{Kind: EventStoreCall, Call: call, Key: key, Duration: e.now().Sub(sent), Err: err})
+	}
+	if err == nil || errors.Is(err, ErrFenced) {
+		return err
+	}
+	return &StoreError{Call: call, Err: classify(err)}
+}
+
+func classify(err error) error {
+	for _, known := range []error{ErrStoreUnavailable, ErrNoReply, ErrStoreFull} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	if _, ok := errors.AsType[*RecordFormatError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNoReply, err)
+}

@@ -37,6 +37,9 @@ type InProgressError struct {
 	// Err is nil, ErrFenced for a run that lost its record to another one, or
 	// ErrWaitersFull.
 	Err error
+
+	fence Fence         // of the running one, to watch it
+	left  time.Duration // of its lease
 }
 
 func (e *InProgressError) Error() string {
@@ -112,6 +115,18 @@ type RecordFormatError struct {
 func (e *RecordFormatError) Error() string {
 	return fmt.Sprintf("semel: the record has format %d, this version reads up to %d; upgrade Semel here", e.Format, RecordFormat)
 }
+
+// StoreError is a store call that failed. It matches [ErrStoreUnavailable] and
+// whatever the store said, such as [ErrNoReply] or [ErrStoreFull].
+type StoreError struct {
+	Call string // "claim", "renew", "finish", …
+	Err  error
+}
+
+func (e *StoreError) Error() string { return "semel: " + e.Call + ": " + e.Err.Error() }
+
+// Unwrap returns ErrStoreUnavailable and the store's error.
+func (e *StoreError) Unwrap() []error { return []error{ErrStoreUnavailable, e.Err} }
 
 // FinalError is a failure that is recorded and replayed like a result: the
 // operation is over, asking again does not help.

@@ -34,7 +34,8 @@ func ParseKeyID(s string) (KeyID, error) {
 	return id, nil
 }
 
-// ScopeID is a keyed digest of a scope's principal.
+// ScopeID is a digest of a scope's principal: HMAC-SHA-256 under the engine's
+// secret (plain SHA-256 without one), cut to 8 bytes.
 type ScopeID [8]byte
 
 // Token identifies the owner of a run. It is random, made anew for each run, and
@@ -158,10 +159,14 @@ func deriveUUID(id KeyID, label string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// scopeIDOf is the HMAC-SHA-256 of the principal under secret, cut to 8 bytes.
+// scopeIDOf is the digest of the principal under secret, cut to 8 bytes.
 func scopeIDOf(secret []byte, principal string) ScopeID {
+	buf := appendPart(appendPart(make([]byte, 0, 128), "semel/scope/1"), principal)
+	if len(secret) == 0 {
+		sum := sha256.Sum256(buf)
+		return ScopeID(sum[:8])
+	}
 	mac := hmac.New(sha256.New, secret)
-	mac.Write(appendPart(appendPart(make([]byte, 0, 128), "semel/scope/1"), principal))
-	var sum [sha256.Size]byte
-	return ScopeID(mac.Sum(sum[:0])[:8])
+	mac.Write(buf)
+	return ScopeID(mac.Sum(nil)[:8])
 }

@@ -13,6 +13,7 @@ type Observer interface {
 type Event struct {
 	Kind      EventKind
 	Operation string // label of the operation
+	Call      string // of EventStoreCall: claim, renew, finish, read, purge
 	Key       KeyID
 	Fence     Fence
 	Attempt   int
@@ -50,5 +51,5 @@ const (
 // String names the event as metrics do.
 func (k EventKind) String() string {
 	return nameOf(k, "unknown", "claim", "replay", "conflict", "mismatch", "in-doubt", "finish", "fenced", "lease-lost",
-		"renew", "save-retry", "saved", "save-lost", "unguarded", "store-error", "store-call", "purge", "tombstone")
+		"renew", "save-retry", "saved", "save-lost", "unguarded", "store-call", "purge", "tombstone")
 }

@@ -1,0 +1,197 @@
+package semel
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// claimTries is how often a claim without an answer is repeated within the
+// claim timeout, always with the same token.
+const claimTries = 3
+
+// Begin claims the record of op. Exactly one of the three is returned: a run
+// that the caller owns and must [Run.Finish]; the done record of an earlier run,
+// to be replayed; or an error: [*InProgressError], [*MismatchError],
+// [*InDoubtError], a [*StoreError] (nothing was run), [ErrClosed], or the cause
+// of ctx.
+//
+// [Do] and package semelhttp are made of it; use it directly only for work that
+// fits neither. The identity of op is computed here, once: what the caller does
+// to the input afterwards changes nothing.
+func (e *Engine) Begin(ctx context.Context, op Op) (*Run, *Record, error) {
+	op, err := op.resolve(&e.opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if !e.work.begin() {
+		return nil, nil, ErrClosed
+	}
+	defer e.work.end()
+	p := e.claimParams(op)
+	r, rec, err := e.claimOnce(ctx, op, p)
+	busy, ok := errors.AsType[*InProgressError](err)
+	if ok && op.Wait > 0 {
+		r, rec, err = e.wait(ctx, op, p, busy)
+		busy, ok = errors.AsType[*InProgressError](err)
+	}
+	if ok {
+		e.observe(Event{Kind: EventConflict, Operation: op.Label, Key: p.Key, Fence: busy.fence, Err: busy.Err})
+	}
+	return r, rec, err
+}
+
+func (e *Engine) claimParams(op Op) *ClaimParams {
+	p := &ClaimParams{
+		Key: op.Key.id, Token: NewToken(), Fingerprint: op.Input.fingerprint(e.opts.Secret),
+		Policy: op.Policy, Lease: op.Lease, Retention: op.Retention, MaxAttempts: op.MaxAttempts,
+		Recovering: op.Recovering,
+		ScopeID:    scopeIDOf(e.opts.Secret, op.Key.scope.Principal), Operation: op.Label,
+	}
+	if e.opts.StoreKeyText {
+		p.KeyText = op.Key.text
+	}
+	return p
+}
+
+// claimOnce claims without waiting for a running duplicate.
+func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *Record, error) {
+	sent, res, err := e.claim(ctx, p)
+	if err != nil {
+		return e.unclaimed(ctx, op, p, err)
+	}
+	switch res.Outcome {
+	case ClaimAcquired:
+		return e.acquired(ctx, op, p, sent, res.Record), nil, nil
+	case ClaimDone:
+		e.observe(Event{Kind: EventReplay, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt, Bytes: len(res.Record.Result.Data)})
+		return nil, &res.Record, nil
+	case ClaimMismatch:
+		e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
+		return nil, nil, &MismatchError{}
+	case ClaimInDoubt:
+		e.observe(Event{Kind: EventInDoubt, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt})
+		return nil, nil, &InDoubtError{Since: res.Record.Since, Cause: res.Record.Cause, Attempt: res.Record.Attempt}
+	case ClaimRunning:
+		return nil, nil, &InProgressError{RetryAfter: retryAfter(res.Record.LeaseLeft), fence: res.Record.Fence, left: res.Record.LeaseLeft}
+	}
+	return nil, nil, &StoreError{Call: "claim", Err: errors.New("the store gave an answer outside its contract: " + res.Outcome.String())}
+}
+
+// claim sends the claim until it has an answer with a lease that is worth
+// having. It returns the time just before the claim that counted was sent.
+func (e *Engine) claim(ctx context.Context, p *ClaimParams) (sent time.Time, res ClaimResult, err error) {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.ClaimTimeout)
+	defer cancel()
+	backoff := 10 * time.Millisecond
+	for try := 1; ; try++ {
+		sent = e.now()
+		res, err = e.store.Claim(ctx, *p)
+		err = e.called("claim", p.Key, sent, err)
+		if err == nil && (res.Outcome != ClaimAcquired || e.worthHaving(p, sent, res.Record)) {
+			return sent, res, nil
+		}
+		if err == nil {
+			err = &StoreError{Call: "claim", Err: ErrNoReply} // born expired: the answer was too late
+		}
+		if try == claimTries || ctx.Err() != nil || !again(err) {
+			return sent, res, err
+		}
+		e.pause(backoff)
+		backoff *= 4
+	}
+}
+
+// worthHaving is false for a lease that was over, or nearly, when its claim was
+// answered: the claim may have stood behind another one in the store.
+func (e *Engine) worthHaving(p *ClaimParams, sent time.Time, rec Record) bool {
+	return rec.LeaseLeft > margin(p.Lease) && e.now().Before(localDeadline(sent, p.Lease))
+}
+
+// again says whether a failed call may be answered when it is sent once more.
+func again(err error) bool {
+	_, format := errors.AsType[*RecordFormatError](err)
+	return !format && !errors.Is(err, ErrStoreFull)
+}
+
+// unclaimed ends a claim without an answer: it may have been executed, so its
+// token is released in the background, and the work is not run unless the engine
+// was told to fail open.
+func (e *Engine) unclaimed(ctx context.Context, op Op, p *ClaimParams, err error) (*Run, *Record, error) {
+	if errors.Is(err, ErrNoReply) {
+		e.release(p)
+	}
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if !e.opts.FailOpen || !again(err) {
+		return nil, nil, err
+	}
+	e.observe(Event{Kind: EventUnguarded, Operation: op.Label, Key: p.Key, Err: err})
+	e.opts.Logger.LogAttrs(ctx, slog.LevelError, "semel: the store is unavailable; the operation runs unguarded (FailOpen)",
+		slog.String("key", p.Key.Short()), slog.String("operation", op.Label), slog.Any("error", err))
+	return e.newRun(ctx, op, p, Record{Policy: op.Policy, Attempt: 1}), nil, nil
+}
+
+// release gives back a claim that got no reply. The claim may still be on its
+// way, so release is repeated until it succeeds or the lease would be over.
+func (e *Engine) release(p *ClaimParams) {
+	e.work.spawn(func() {
+		e.frees.Add(1)
+		defer e.frees.Add(-1)
+		over := e.now().Add(p.Lease)
+		f := FinishParams{Key: p.Key, Token: p.Token, State: StateReleased, Retention: p.Retention}
+		for wait := 20 * time.Millisecond; e.now().Before(over); wait = min(2*wait, p.Lease/6) {
+			if e.finishCall(e.ctx, f, p.Lease/6) == nil {
+				e.hub.notify(p.Key)
+				return
+			}
+			if !e.pauseUnlessClosing(wait) {
+				return // a process that ends cannot wait for what may never arrive
+			}
+		}
+	})
+}
+
+// pauseUnlessClosing waits for d and reports whether the engine stays open.
+func (e *Engine) pauseUnlessClosing(d time.Duration) bool {
+	t := e.opts.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-e.closing.Done():
+		return false
+	}
+}
+
+// acquired starts a run that holds its claim.
+func (e *Engine) acquired(ctx context.Context, op Op, p *ClaimParams, sent time.Time, rec Record) *Run {
+	r := e.newRun(ctx, op, p, rec)
+	r.guarded = true
+	r.began = sent
+	r.deadline = localDeadline(sent, p.Lease)
+	r.renewAt = sent.Add(p.Lease / 3)
+	e.wheel.add(r, r.renewAt)
+	e.observe(Event{Kind: EventClaim, Operation: op.Label, Key: p.Key, Fence: rec.Fence, Attempt: rec.Attempt})
+	e.purgeSometimes()
+	return r
+}
+
+// localDeadline is the last moment at which the owner believes in its lease: its
+// own monotonic clock before the claim was sent, less a margin for the way.
+func localDeadline(sent time.Time, lease time.Duration) time.Time {
+	return sent.Add(lease - margin(lease))
+}
+
+func margin(lease time.Duration) time.Duration { return max(lease/10, 50*time.Millisecond) }
+
+// retryAfter is min(lease left, 5 s), rounded up to whole seconds, at least one.
+func retryAfter(left time.Duration) time.Duration {
+	left = min(max(left, time.Second), 5*time.Second)
+	return (left + time.Second - 1).Truncate(time.Second)
+}

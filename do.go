@@ -1,0 +1,181 @@
+package semel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Result is what [Do] returns.
+type Result[T any] struct {
+	Value    T
+	Replayed bool // the work was not run by this call
+	Attempt  int  // of the run that made the result
+	Fence    Fence
+}
+
+// RecoverFunc finds out what became of a run in doubt: it asks the system where
+// the effect would be, for instance by the key that [Run.Derive] gives on every
+// attempt. One caller at a time runs it, under a claim. It ends with [Done],
+// [DidNotHappen] or [StillUnknown]; a panic is StillUnknown.
+type RecoverFunc[T any] func(ctx context.Context, doubt Recovery) Recovered[T]
+
+// Recovered is what a RecoverFunc found out.
+type Recovered[T any] struct {
+	state State
+	value T
+	err   error
+}
+
+// Done says that the effect took place, with this result.
+func Done[T any](value T) Recovered[T] { return Recovered[T]{state: StateDone, value: value} }
+
+// DidNotHappen says that it did not; the work runs in this call.
+func DidNotHappen[T any]() Recovered[T] { return Recovered[T]{state: StateReleased} }
+
+// StillUnknown says that nothing could be found out, and why; the record stays in
+// doubt.
+func StillUnknown[T any](why error) Recovered[T] { return Recovered[T]{state: StateInDoubt, err: why} }
+
+// Do runs fn once for op and returns its result; every later call for the same
+// key gets that result without running fn. The result is saved before Do returns
+// it, or keeps being saved in the background (see [Run.Finish]).
+//
+// What fn returns decides: nil, and its value is recorded. [Final], and the
+// failure is recorded. [Retryable], and the record is released. [InDoubt], and it
+// is in doubt. Any other error, a panic or runtime.Goexit: released under
+// AtLeastOnce, in doubt under AtMostOnce. A value that cannot be encoded, or is
+// over [Options.MaxResult], is returned to this caller and recorded as a
+// tombstone.
+//
+// Errors: those of [Engine.Begin]; [*FinalError], recorded or replayed;
+// [*InDoubtError]; [*ResultUnavailableError] when the result was not kept; or
+// what fn returned. A caller who was fenced at the end gets the winner's result,
+// or an [*InProgressError] that matches [ErrFenced].
+//
+// fn's context carries the fence ([FenceFrom]) and is cancelled when the lease is
+// lost; it is derived from ctx, so a cancelled caller cancels the work.
+func Do[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (T, error)) (Result[T], error) {
+	run, rec, err := e.Begin(ctx, op)
+	switch {
+	case err != nil:
+		return Result[T]{}, err
+	case rec != nil:
+		return replay[T](e, rec)
+	}
+	return execute(e, run, fn)
+}
+
+// DoRecover is [Do] for work whose doubts can be cleared up: the next call that
+// meets the record in doubt runs rec, and then fn if it did not happen.
+func DoRecover[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (T, error), rec RecoverFunc[T]) (Result[T], error) {
+	op.Recovering = true
+	return Do(ctx, e, op, func(ctx context.Context) (T, error) {
+		run, _ := RunFrom(ctx)
+		if run.recovery == nil {
+			return fn(ctx)
+		}
+		found := rec(ctx, *run.recovery)
+		switch found.state {
+		case StateDone:
+			return found.value, nil
+		case StateReleased:
+			return fn(ctx)
+		}
+		return found.value, InDoubt(errors.Join(errStillUnknown, found.err))
+	})
+}
+
+var errStillUnknown = errors.New("semel: recovery found nothing out")
+
+// execute runs fn under the run and finishes it, however fn ends.
+func execute[T any](e *Engine, run *Run, fn func(context.Context) (T, error)) (Result[T], error) {
+	returned := false
+	defer func() {
+		if !returned { // panic or Goexit, which go on by themselves
+			run.Finish(run.Failed())
+		}
+	}()
+	value, err := fn(run.Context())
+	returned = true
+
+	v := e.verdict(run, value, err)
+	winner, fenced := run.Finish(v)
+	switch {
+	case winner != nil:
+		return replay[T](e, winner)
+	case fenced != nil:
+		return Result[T]{}, &InProgressError{RetryAfter: retryAfter(0), Err: fenced}
+	case v.State == StateInDoubt:
+		err = &InDoubtError{Since: e.now(), Cause: v.Cause, Attempt: run.Attempt(), Err: err}
+	}
+	return Result[T]{Value: value, Attempt: run.Attempt(), Fence: run.Fence()}, err
+}
+
+// verdict is what the handler's return means.
+func (e *Engine) verdict(run *Run, value any, err error) Verdict {
+	if err == nil {
+		return e.keep(run, ResultValue, value)
+	}
+	final, isFinal := errors.AsType[*FinalError](err)
+	said, isSaid := errors.AsType[*verdictError](err)
+	switch {
+	case isSaid && (!isFinal || errors.Is(said, error(final))): // the outer one counts
+		return Verdict{State: said.state}
+	case isFinal:
+		return e.keep(run, ResultFinal, final)
+	}
+	return run.Failed()
+}
+
+// keep encodes what is to be replayed, or leaves a tombstone.
+func (e *Engine) keep(run *Run, kind ResultKind, value any) Verdict {
+	data, err := e.encode(kind, value)
+	remark := ""
+	switch {
+	case err != nil:
+		remark = "it could not be encoded"
+	case len(data) > e.opts.MaxResult:
+		remark = fmt.Sprintf("its %d bytes are over the limit of %d", len(data), e.opts.MaxResult)
+	default:
+		return Verdict{State: StateDone, Result: StoredResult{Kind: kind, Data: data}}
+	}
+	ev := run.event(EventTombstone)
+	ev.Bytes, ev.Err = len(data), err
+	e.observe(ev)
+	return Verdict{State: StateDone, Result: StoredResult{Kind: ResultTombstone, Data: []byte(remark)}}
+}
+
+func (e *Engine) encode(kind ResultKind, value any) (data []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a value's own marshaller
+			err = fmt.Errorf("semel: encoding the result panicked: %v", p)
+		}
+	}()
+	if kind == ResultFinal {
+		return json.Marshal(value)
+	}
+	return e.opts.Codec.Marshal(value)
+}
+
+// replay turns a done record back into what its run returned.
+func replay[T any](e *Engine, rec *Record) (Result[T], error) {
+	res := Result[T]{Replayed: true, Attempt: rec.Attempt, Fence: rec.Fence}
+	switch rec.Result.Kind {
+	case ResultValue:
+		if err := e.opts.Codec.Unmarshal(rec.Result.Data, &res.Value); err != nil {
+			return Result[T]{}, &ResultUnavailableError{Err: fmt.Errorf("decode: %w", err)}
+		}
+		return res, nil
+	case ResultFinal:
+		final := new(FinalError)
+		if err := json.Unmarshal(rec.Result.Data, final); err != nil {
+			return Result[T]{}, &ResultUnavailableError{Err: fmt.Errorf("decode: %w", err)}
+		}
+		return res, final
+	case ResultTombstone:
+		return Result[T]{}, &ResultUnavailableError{Remark: string(rec.Result.Data)}
+	}
+	return Result[T]{}, &ResultUnavailableError{Remark: fmt.Sprintf("it is of another kind (%d)", rec.Result.Kind)}
+}

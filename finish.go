@@ -1,0 +1,178 @@
+package semel
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Verdict is how a run ended.
+type Verdict struct {
+	State  State        // StateDone, StateReleased or StateInDoubt
+	Result StoredResult // for StateDone
+	Cause  Cause        // for StateInDoubt; default CauseHandler
+}
+
+// Failed is the verdict on a run that ended without one of its own (an error, a
+// panic, an exit) under the run's policy: released under AtLeastOnce, in doubt
+// under AtMostOnce.
+func (r *Run) Failed() Verdict {
+	if r.Policy() == AtMostOnce {
+		return Verdict{State: StateInDoubt, Cause: CauseError}
+	}
+	return Verdict{State: StateReleased}
+}
+
+// Finish saves the verdict, on a context of its own. Without an error it is
+// saved, or the store did not answer and it is being saved in the background
+// while renewals go on. An error matches [ErrFenced]: the verdict does not count;
+// winner is then the record of who finished it, if it is done. Only the first
+// call counts; later ones do nothing.
+func (r *Run) Finish(v Verdict) (winner *Record, err error) {
+	if !r.close() {
+		return nil, nil
+	}
+	defer r.e.runs.Add(-1)
+	if !r.guarded {
+		r.end()
+		return nil, nil
+	}
+	f := r.finishParams(v)
+	err = r.finishTwice(&f)
+	switch {
+	case err == nil:
+		r.saved(f, EventFinish)
+		return nil, nil
+	case errors.Is(err, ErrFenced):
+		r.fencedOff(f)
+		return r.winner(), err
+	}
+	r.saveLater(f, err)
+	return nil, nil
+}
+
+// close reports whether this is the first Finish.
+func (r *Run) close() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.finished
+	r.finished = true
+	return first
+}
+
+func (r *Run) finishParams(v Verdict) FinishParams {
+	f := FinishParams{Key: r.claim.Key, Token: r.claim.Token, State: v.State, Result: v.Result, Cause: v.Cause, Retention: r.claim.Retention}
+	if f.State == StateInDoubt && f.Cause == CauseNone {
+		f.Cause = CauseHandler
+	}
+	return f
+}
+
+// finishTwice is what a caller waits for: one call, and another one if the first
+// failed at once. A result that the store has no room for becomes a tombstone.
+func (r *Run) finishTwice(f *FinishParams) error {
+	ctx, cancel := context.WithTimeout(r.e.ctx, r.e.opts.FinishTimeout)
+	defer cancel()
+	err := r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
+	if err == nil || errors.Is(err, ErrFenced) || ctx.Err() != nil {
+		return err
+	}
+	if errors.Is(err, ErrStoreFull) && f.State == StateDone {
+		f.Result = StoredResult{Data: []byte("the store was full")}
+		r.e.observe(r.event(EventTombstone))
+	}
+	return r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
+}
+
+func (e *Engine) finishCall(ctx context.Context, f FinishParams, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sent := e.now()
+	_, err := e.store.Finish(ctx, f)
+	return e.called("finish", f.Key, sent, err)
+}
+
+// saved ends a run whose verdict is in the store.
+func (r *Run) saved(f FinishParams, kind EventKind) {
+	r.end()
+	r.e.hub.notify(f.Key)
+	ev := r.event(kind)
+	ev.State, ev.Bytes, ev.Duration = f.State, len(f.Result.Data), r.e.now().Sub(r.began)
+	r.e.observe(ev)
+	if f.State == StateInDoubt {
+		r.e.observe(r.event(EventInDoubt))
+		r.log(slog.LevelWarn, "semel: the outcome is in doubt; resolve it before it can run again", slog.String("cause", f.Cause.String()))
+	}
+}
+
+func (r *Run) fencedOff(f FinishParams) {
+	r.end()
+	r.e.hub.notify(f.Key)
+	ev := r.event(EventFenced)
+	ev.State = f.State
+	r.e.observe(ev)
+	r.log(slog.LevelWarn, "semel: fenced: the run's outcome does not count", slog.String("outcome", f.State.String()))
+}
+
+// winner reads who finished the record, if it is done and for the same input.
+func (r *Run) winner() *Record {
+	ctx, cancel := context.WithTimeout(r.e.ctx, r.e.opts.ClaimTimeout)
+	defer cancel()
+	sent := r.e.now()
+	rec, err := r.e.store.Read(ctx, ReadParams{Key: r.claim.Key})
+	if r.e.called("read", r.claim.Key, sent, err) != nil || rec.State != StateDone || rec.Fingerprint != r.claim.Fingerprint {
+		return nil
+	}
+	return &rec
+}
+
+// saveLater saves in the background until the store answers. Renewals go on
+// meanwhile, so nobody else runs while this process lives and either gets through.
+func (r *Run) saveLater(f FinishParams, cause error) {
+	n := r.e.saves.Add(1)
+	ev := r.event(EventSaveRetry)
+	ev.Count, ev.Err, ev.State = int(n), cause, f.State
+	r.e.observe(ev)
+	r.log(slog.LevelError, "semel: the outcome could not be saved; saving goes on in the background",
+		slog.String("outcome", f.State.String()), slog.Any("error", cause))
+	if !r.e.work.spawn(func() { r.save(f) }) {
+		r.saveLost(f, ErrClosed)
+	}
+}
+
+func (r *Run) save(f FinishParams) {
+	lease := r.claim.Lease
+	over := r.e.now().Add(r.claim.Retention)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, lease/6) {
+		r.e.pause(wait)
+		err := r.e.finishCall(r.e.ctx, f, lease/6)
+		switch {
+		case err == nil:
+			r.e.saves.Add(-1)
+			r.saved(f, EventSaved)
+			return
+		case errors.Is(err, ErrFenced), r.e.ctx.Err() != nil, !again(err), r.e.now().After(over):
+			r.saveLost(f, err)
+			return
+		}
+	}
+}
+
+func (r *Run) saveLost(f FinishParams, cause error) {
+	if !errors.Is(cause, ErrFenced) && r.e.ctx.Err() != nil {
+		cause = ErrClosed
+	}
+	r.end()
+	n := r.e.saves.Add(-1)
+	ev := r.event(EventSaveLost)
+	ev.Count, ev.Err, ev.State = int(n), cause, f.State
+	r.e.observe(ev)
+	r.log(slog.LevelError, "semel: the outcome is lost; the work may run again",
+		slog.String("outcome", f.State.String()), slog.Any("error", cause))
+}
+
+func (r *Run) log(level slog.Level, msg string, attrs ...slog.Attr) {
+	attrs = append(attrs, slog.String("key", r.claim.Key.Short()), slog.String("operation", r.label))
+	r.e.opts.Logger.LogAttrs(r.e.ctx, level, msg, attrs...)
+}
