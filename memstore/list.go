@@ -1,0 +1,55 @@
+package memstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/semel-go/semel"
+)
+
+const maxListed = 1000
+
+// List is [semel.Lister]. A page is no snapshot: shards are looked at one after
+// the other, each locked for as long as that takes.
+func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult, error) {
+	limit := min(max(p.Limit, 1), maxListed)
+	first := 0
+	if p.After != nil {
+		first = shardNumber(*p.After)
+	}
+	var found []semel.Record
+	for i := first; i < shardCount && len(found) <= limit; i++ {
+		if err := ctx.Err(); err != nil {
+			return semel.ListResult{}, fmt.Errorf("%w: %w", semel.ErrStoreUnavailable, err)
+		}
+		found = s.listShard(&s.shards[i], &p, found)
+	}
+	more := len(found) > limit
+	return semel.ListResult{Records: found[:min(len(found), limit)], More: more}, nil
+}
+
+// listShard appends the shard's records that p selects, in the order of their ids.
+func (s *Store) listShard(sh *shard, p *semel.ListParams, found []semel.Record) []semel.Record {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	now, begin := s.now(), len(found)
+	for key, n := range sh.index {
+		if p.After != nil && bytes.Compare(key[:], p.After[:]) <= 0 {
+			continue
+		}
+		if r := sh.slot(n).at(now); selected(&r, p) {
+			r.Result.Data = nil
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found[begin:], func(a, b semel.Record) int { return bytes.Compare(a.Key[:], b.Key[:]) })
+	return found
+}
+
+func selected(r *semel.Record, p *semel.ListParams) bool {
+	return r.State != semel.StateNone &&
+		(p.State == semel.StateNone || r.State == p.State) &&
+		(p.ScopeID == nil || r.ScopeID == *p.ScopeID)
+}
