@@ -66,7 +66,7 @@ type Store interface {
 	// fence and takes the token over, so that a late owner is fenced from then on.
 	// Done and DidNotHappen apply to lapsed, released and in-doubt records, Delete
 	// also to done ones; repeated with the same token it succeeds, and deleting
-	// what is not there succeeds.
+	// what is not there succeeds. DidNotHappen sets the attempts to 0.
 	Resolve(ctx context.Context, p ResolveParams) (ResolveResult, error)
 
 	// Guarantees says what this store promises as it is set up now; it may probe
