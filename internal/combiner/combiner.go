@@ -1,0 +1,183 @@
+// Package combiner turns concurrent calls into batches without waiting for any.
+//
+// A call that finds the combiner idle is flushed at once, alone. Calls that
+// arrive while a flush is under way form the next batch. There is no timer, and
+// no goroutine while there are no calls.
+//
+//	c := combiner.New(combiner.Config[*op]{Max: 512, Flush: flush})
+//	err := c.Do(ctx, op)
+package combiner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Errors of [Combiner.Do]. Both come with the cause of the context where there
+// is one.
+var (
+	// ErrWithdrawn: the context ended, or the combiner was closed, before the call
+	// was started. It has no effect, for certain.
+	ErrWithdrawn = errors.New("combiner: withdrawn before it was started")
+	// ErrLeft: the context ended after the call was started. It may have an effect.
+	ErrLeft = errors.New("combiner: the caller left before the batch was over")
+)
+
+// Config describes a combiner.
+type Config[T any] struct {
+	// Max is the largest number of calls in a batch. Default 512.
+	Max int
+	// Compare orders the calls of a batch; equal ones stay in order of arrival.
+	// Default: all in order of arrival.
+	Compare func(a, b T) int
+	// Flush executes a batch. It must call [Call.Start] on each call before it
+	// gives the call any effect, skip those that answer false, and answer each
+	// started call by [Call.Answer]. An error answers the whole batch instead.
+	// Flushes never overlap.
+	Flush func(batch []*Call[T]) error
+	// Alone says of an error of Flush that nothing of the batch has taken effect
+	// and that one call may have spoilt it for the others: each call is then
+	// flushed alone. Default: never.
+	Alone func(err error) bool
+}
+
+// Combiner batches calls. Make one with [New]. All methods may be called
+// concurrently.
+type Combiner[T any] struct {
+	cfg Config[T]
+
+	mu      sync.Mutex
+	queue   []*Call[T]
+	running bool
+	closed  bool
+	idle    chan struct{} // closed when a closed combiner has nothing left; nil until Close
+}
+
+// New returns a combiner. It starts no goroutine.
+func New[T any](cfg Config[T]) *Combiner[T] {
+	cfg.Max = cmp.Or(cfg.Max, 512)
+	return &Combiner[T]{cfg: cfg}
+}
+
+// Do executes op in some batch and returns its answer. The batch does not depend
+// on ctx: when ctx ends first, Do returns [ErrWithdrawn] or [ErrLeft], according
+// to whether op was started, and op must not be touched after ErrLeft.
+func (c *Combiner[T]) Do(ctx context.Context, op T) error {
+	if ctx.Err() != nil {
+		return because(ErrWithdrawn, ctx)
+	}
+	call := &Call[T]{Op: op, done: make(chan struct{})}
+	if !c.enqueue(call) {
+		return fmt.Errorf("%w: closed", ErrWithdrawn)
+	}
+	select {
+	case <-call.done:
+		return call.err
+	case <-ctx.Done():
+		return call.leave(ctx)
+	}
+}
+
+// enqueue adds a call and sees to it that somebody flushes.
+func (c *Combiner[T]) enqueue(call *Call[T]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.queue = append(c.queue, call)
+	if !c.running {
+		c.running = true
+		go c.run()
+	}
+	return true
+}
+
+// run flushes batch after batch until the queue is empty.
+func (c *Combiner[T]) run() {
+	for batch := c.next(); batch != nil; batch = c.next() {
+		c.flush(batch)
+	}
+}
+
+// next takes the next batch off the queue, without calls that were withdrawn.
+// Without any it ends the run.
+func (c *Combiner[T]) next() []*Call[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = slices.DeleteFunc(c.queue, (*Call[T]).withdrawn)
+	n := min(len(c.queue), c.cfg.Max)
+	if n == 0 {
+		c.running = false
+		c.signalIdle()
+		return nil
+	}
+	batch := slices.Clone(c.queue[:n])
+	c.queue = slices.Delete(c.queue, 0, n)
+	return batch
+}
+
+// flush executes one batch, and its calls one by one if that is what the error
+// asks for.
+func (c *Combiner[T]) flush(batch []*Call[T]) {
+	if c.cfg.Compare != nil {
+		slices.SortStableFunc(batch, func(a, b *Call[T]) int { return c.cfg.Compare(a.Op, b.Op) })
+	}
+	err := c.cfg.Flush(batch)
+	if err != nil && len(batch) > 1 && c.cfg.Alone != nil && c.cfg.Alone(err) {
+		for i := range batch {
+			c.settle(batch[i:i+1], c.cfg.Flush(batch[i:i+1]))
+		}
+		return
+	}
+	c.settle(batch, err)
+}
+
+// settle hands the answers out.
+func (c *Combiner[T]) settle(batch []*Call[T], err error) {
+	for _, call := range batch {
+		if err != nil {
+			call.err = err
+		}
+		close(call.done)
+	}
+}
+
+// Close refuses new calls and waits until the ones that are there are answered,
+// or ctx ends.
+func (c *Combiner[T]) Close(ctx context.Context) error {
+	select {
+	case <-c.close():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (c *Combiner[T]) close() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.idle == nil {
+		c.idle = make(chan struct{})
+		if !c.running {
+			close(c.idle)
+		}
+	}
+	return c.idle
+}
+
+// signalIdle tells Close that a closed combiner has nothing left.
+func (c *Combiner[T]) signalIdle() {
+	if c.idle != nil {
+		close(c.idle)
+	}
+}
+
+func because(err error, ctx context.Context) error {
+	return fmt.Errorf("%w: %w", err, context.Cause(ctx))
+}

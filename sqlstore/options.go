@@ -1,0 +1,62 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Options are the settings of a [Store]. The zero value of each field means its
+// default, and so does a nil *Options.
+type Options struct {
+	// Prefix begins the names of the tables and of their indexes: lower-case
+	// letters, digits and underscores. Default "semel_".
+	Prefix string
+	// BusyTimeout is for how long a transaction waits while another process writes.
+	// Default 5s.
+	BusyTimeout time.Duration
+	// MaxBatch is the largest number of calls that share a transaction. Default 512.
+	MaxBatch int
+	// Now is the clock of an embedded database (SQLite). Processes that share a file
+	// must share a clock. Default time.Now.
+	Now func() time.Time
+}
+
+var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Prefix == "" {
+		c.Prefix = defaultPrefix
+	}
+	if c.BusyTimeout == 0 {
+		c.BusyTimeout = 5 * time.Second
+	}
+	if c.MaxBatch == 0 {
+		c.MaxBatch = 512
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// validate reports every contradiction at once, each with its fix.
+func (o *Options) validate() error {
+	return errors.Join(
+		refuse(!prefixForm.MatchString(o.Prefix), "Prefix %q is no plain identifier; use up to 31 lower-case letters, digits and underscores", o.Prefix),
+		refuse(o.BusyTimeout < time.Millisecond, "BusyTimeout %v is below 1ms; leave it 0 for 5s", o.BusyTimeout),
+		refuse(o.MaxBatch < 1, "MaxBatch %d is negative; leave it 0 for 512", o.MaxBatch),
+	)
+}
+
+func refuse(bad bool, format string, args ...any) error {
+	if !bad {
+		return nil
+	}
+	return fmt.Errorf("sqlstore: "+format, args...)
+}

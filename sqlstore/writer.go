@@ -1,0 +1,217 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/semel-go/semel/internal/combiner"
+)
+
+// operation is one method call, as a step inside a transaction. Its error is an
+// answer of the contract, but for a *failure, which ends the transaction.
+type operation interface {
+	apply(t *tx) error
+	// sortKey orders the operations of a batch.
+	sortKey() []byte
+}
+
+// writer holds the one connection that writes, and its prepared statements. Only
+// the combiner's flush uses it.
+type writer struct {
+	db       *sql.DB
+	dialect  *dialect
+	now      func() int64
+	conn     *sql.Conn
+	prepared [statements]*sql.Stmt
+}
+
+// tx is a transaction under way.
+type tx struct {
+	w       *writer
+	now     int64 // µs; read once the lock is held, so that no lease is born old
+	changed bool
+}
+
+// flush executes a batch in one transaction.
+func (w *writer) flush(batch []*combiner.Call[operation]) error {
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	for _, call := range batch {
+		if !call.Start() {
+			continue
+		}
+		answer := call.Op.apply(t)
+		if f, ok := errors.AsType[*failure](answer); ok {
+			t.rollback(f)
+			return f
+		}
+		call.Answer(answer)
+	}
+	return t.end()
+}
+
+// begin starts a transaction that holds the write lock.
+func (w *writer) begin() (*tx, error) {
+	ctx := context.Background()
+	if w.conn == nil {
+		if err := w.connect(ctx); err != nil {
+			return nil, w.dialect.undone(err)
+		}
+	}
+	if _, err := w.exec(stmtBegin); err != nil {
+		f := w.dialect.undone(err)
+		if f.class != classBusy {
+			w.disconnect()
+		}
+		return nil, f
+	}
+	return &tx{w: w, now: w.now()}, nil
+}
+
+// end commits, if there is anything to commit.
+func (t *tx) end() error {
+	if !t.changed {
+		t.rollback(nil)
+		return nil
+	}
+	if _, err := t.w.exec(stmtCommit); err != nil {
+		f := t.w.dialect.uncommitted(err)
+		t.rollback(f)
+		return f
+	}
+	return nil
+}
+
+// rollback undoes the transaction. Where that fails, or the connection is of no
+// use any more, dropping the connection does it.
+func (t *tx) rollback(f *failure) {
+	_, err := t.w.exec(stmtRollback)
+	if err != nil || f != nil && f.class == classBroken {
+		t.w.disconnect()
+	}
+}
+
+// connect takes a connection out of the pool for good.
+func (w *writer) connect(ctx context.Context) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.dialect.verify(ctx, conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	w.conn = conn
+	return nil
+}
+
+// disconnect gives the connection up, so that the next transaction starts on a
+// new one.
+func (w *writer) disconnect() {
+	if w.conn == nil {
+		return
+	}
+	for i, stmt := range w.prepared {
+		if stmt != nil {
+			stmt.Close()
+			w.prepared[i] = nil
+		}
+	}
+	discard(w.conn)
+	w.conn = nil
+}
+
+func (w *writer) exec(id statement, args ...any) (sql.Result, error) {
+	stmt, err := w.stmt(id)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(context.Background(), args...)
+}
+
+func (w *writer) query(id statement, args ...any) (*sql.Rows, error) {
+	stmt, err := w.stmt(id)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(context.Background(), args...)
+}
+
+// stmt prepares a statement at its first use.
+func (w *writer) stmt(id statement) (*sql.Stmt, error) {
+	if w.prepared[id] == nil {
+		stmt, err := w.conn.PrepareContext(context.Background(), w.dialect.sql[id])
+		if err != nil {
+			return nil, fmt.Errorf("prepare: %w", err)
+		}
+		w.prepared[id] = stmt
+	}
+	return w.prepared[id], nil
+}
+
+// exec runs a statement and reports whether it changed anything.
+func (t *tx) exec(id statement, args ...any) (bool, error) {
+	n, err := t.execCount(id, args...)
+	return n > 0, err
+}
+
+// execCount runs a statement and counts the rows that it changed.
+func (t *tx) execCount(id statement, args ...any) (int64, error) {
+	res, err := t.w.exec(id, args...)
+	if err != nil {
+		return 0, t.w.dialect.undone(err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, t.w.dialect.undone(err)
+	}
+	t.changed = t.changed || n > 0
+	return n, nil
+}
+
+// row runs a query that answers one record at most; nil if none.
+func (t *tx) row(id statement, args ...any) (*row, error) {
+	rows, err := t.w.query(id, args...)
+	if err != nil {
+		return nil, t.w.dialect.undone(err)
+	}
+	r, err := scanOne(rows)
+	if err != nil {
+		return nil, t.w.dialect.undone(err)
+	}
+	return r, nil
+}
+
+// number runs a query that answers one number at most.
+func (t *tx) number(id statement, args ...any) (n int64, found bool, err error) {
+	rows, err := t.w.query(id, args...)
+	if err != nil {
+		return 0, false, t.w.dialect.undone(err)
+	}
+	defer rows.Close()
+	if found = rows.Next(); found {
+		err = rows.Scan(&n)
+	}
+	if err = errors.Join(err, rows.Err()); err != nil {
+		return 0, false, t.w.dialect.undone(err)
+	}
+	return n, found, nil
+}
+
+// load reads the record of a key; nil if there is none, expired ones included.
+func (t *tx) load(key []byte) (*row, error) {
+	r, err := t.row(stmtSelect, key)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.gone(t.now) {
+		return nil, nil
+	}
+	return r, nil
+}
