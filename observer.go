@@ -29,23 +29,22 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	EventClaim      EventKind = iota + 1 // a run began
-	EventReplay                          // a recorded result was handed out
-	EventConflict                        // a duplicate met a running one
-	EventMismatch                        // a key was used with another input
-	EventInDoubt                         // a caller met a record in doubt, or left one
-	EventFinish                          // a run's outcome was saved
-	EventFenced                          // a run lost its record
-	EventLeaseLost                       // a handler was cancelled since its lease was not renewed
-	EventRenew                           // a lease was renewed
-	EventSaveRetry                       // a save failed and goes on in the background; Count are pending
-	EventSaved                           // a background save got through
-	EventSaveLost                        // a background save was given up
-	EventUnguarded                       // FailOpen let an operation run without a claim
-	EventStoreError                      // a store call failed
-	EventStoreCall                       // a store call was answered
-	EventPurge                           // Count expired records were deleted; Duration is the lag of the next
-	EventTombstone                       // a result was not kept
+	EventClaim     EventKind = iota + 1 // a run began
+	EventReplay                         // a recorded result was handed out
+	EventConflict                       // a duplicate met a running one
+	EventMismatch                       // a key was used with another input
+	EventInDoubt                        // a caller met a record in doubt, or left one
+	EventFinish                         // a run's outcome was saved
+	EventFenced                         // a run lost its record
+	EventLeaseLost                      // a handler was cancelled since its lease was not renewed
+	EventRenew                          // a lease was renewed
+	EventSaveRetry                      // a save failed and goes on in the background; Count are pending
+	EventSaved                          // a background save got through
+	EventSaveLost                       // a background save was given up
+	EventUnguarded                      // FailOpen let an operation run without a claim
+	EventStoreCall                      // a store call returned, with Err if it failed
+	EventPurge                          // Count expired records were deleted; Duration is the lag of the next
+	EventTombstone                      // a result was not kept
 )
 
 // String names the event as metrics do.

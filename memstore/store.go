@@ -27,6 +27,7 @@ var (
 	_ semel.Lister       = (*Store)(nil)
 	_ semel.Purger       = (*Store)(nil)
 	_ semel.Checkpointer = (*Store)(nil)
+	_ semel.ProcessLocal = (*Store)(nil)
 )
 
 // New returns an empty store; opts may be nil.
@@ -107,6 +108,9 @@ func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.Resol
 	res.Record = after.at(now)
 	return res, nil
 }
+
+// ProcessLocal marks the store as one that no other process can share.
+func (s *Store) ProcessLocal() {}
 
 // Guarantees is [semel.Store.Guarantees].
 func (s *Store) Guarantees(context.Context, semel.GuaranteesParams) (semel.Guarantees, error) {
