@@ -23,12 +23,11 @@ func (r *Run) wake() {
 	}
 	lost := r.policy == AtLeastOnce && !r.lost && !r.finished && !now.Before(r.deadline)
 	r.lost = r.lost || lost
-	if !r.renewing && !now.Before(r.renewAt) {
+	if !r.renewing && !r.taken && !now.Before(r.renewAt) {
 		r.renewing = r.e.work.spawn(r.renew)
 	}
-	next := r.nextDue(now)
+	r.e.wheel.move(r, r.nextDue(now)) // under r.mu, so that the last word on r is the last move
 	r.mu.Unlock()
-	r.e.wheel.move(r, next)
 	if lost {
 		r.loseLease(ErrLeaseLost, EventLeaseLost)
 	}
@@ -37,7 +36,7 @@ func (r *Run) wake() {
 // nextDue is when the wheel has to look at the run again. r.mu is held.
 func (r *Run) nextDue(now time.Time) time.Time {
 	due := r.renewAt
-	if r.renewing {
+	if r.renewing || r.taken {
 		due = now.Add(r.claim.Lease) // the renewal says when it returns
 	}
 	if r.policy == AtLeastOnce && !r.lost && r.deadline.Before(due) {
@@ -60,15 +59,13 @@ func (r *Run) renew() {
 	over := r.ended || r.finished
 	taken := errors.Is(err, ErrFenced) && !over
 	if taken {
-		r.lost = true
-		r.renewAt = now.Add(r.claim.Retention)
+		r.lost, r.taken = true, true
 	}
-	next := r.nextDue(now)
+	r.e.wheel.move(r, r.nextDue(now))
 	r.mu.Unlock()
 	if taken {
 		r.loseLease(errTakenOver, EventFenced)
 	}
-	r.e.wheel.move(r, next)
 }
 
 // renewCall renews within timeout. When it succeeds the local deadline moves.

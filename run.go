@@ -29,6 +29,7 @@ type Run struct {
 	renewAt  time.Time
 	renewing bool
 	lost     bool // the handler was cancelled
+	taken    bool // the store said that the record is somebody else's
 	finished bool // Finish was called
 	ended    bool // nothing is pending any more
 
