@@ -1,0 +1,72 @@
+package settings
+
+import "github.com/spf13/pflag"
+
+// flag describes one setting of the gateway. All are read as text and parsed
+// together, so that one start reports every mistake.
+type flag struct {
+	name   string
+	kind   string // shown in the help; "bool" needs no value
+	preset string
+	usage  string
+}
+
+var proxyFlags = []flag{
+	{"upstream", "URL", "", "the service to guard, such as http://127.0.0.1:9000 (required)"},
+	{"principal", "KIND", "", "whose key it is: " + principalChoices + " (required)"},
+	{"listen", "HOST:PORT", "127.0.0.1:8080", "where clients connect"},
+	{"admin", "HOST:PORT", "127.0.0.1:8081", "where /healthz, /readyz and /metrics are served, or off"},
+	{"store", "URL", "sqlite:semel.db", "where records are kept: memory: or sqlite:FILE"},
+	{"require-key", "bool", "false", "refuse guarded requests without a key (400 missing-key)"},
+	{"methods", "LIST", "POST,PATCH", "guarded methods; PUT and DELETE may be added"},
+	{"retention", "DURATION", "24h", "how long a finished record stays, at least; or forever"},
+	{"lease", "DURATION", "30s", "how long a claim is held without a renewal"},
+	{"wait", "DURATION", "0s", "how long a duplicate waits for the running request before 409 in-progress"},
+	{"max-request-body", "SIZE", "10MiB", "larger guarded requests are refused (413 payload-too-large)"},
+	{"max-response-body", "SIZE", "1MiB", "larger answers are not kept (later 409 result-unavailable)"},
+	{"on-unknown", "hold|retry", "hold", "when the upstream is silent: hold leaves the record in doubt, retry releases it"},
+	{"store-5xx", "bool", "false", "record the upstream's 5xx answers instead of releasing the record"},
+	{"key-forward", "pass|derive|strip", "pass", "the key that the upstream sees: as it came, derived from scope and key, or none"},
+	{"upstream-idle-timeout", "DURATION", "1s", "how long an unused upstream connection is kept; below the upstream's keep-alive"},
+	{"upstream-timeout", "DURATION", "60s", "how long the upstream may take to begin its answer; 0s for no limit"},
+	{"shutdown-timeout", "DURATION", "30s", "how long running requests may take to finish after SIGTERM"},
+	{"secret-file", "FILE", "", "file whose bytes key the fingerprints (at least 16); the same for all gateways on one store"},
+	{"tls-cert", "FILE", "", "certificate chain of the listener, PEM"},
+	{"tls-key", "FILE", "", "private key of the listener, PEM"},
+	{"tls-client-ca", "FILE", "", "authorities of client certificates, PEM; makes --principal client-cert possible"},
+	{"log-format", "text|json", "text", "form of the log lines on standard error"},
+}
+
+// laterFlags are known by name so that using one says what to do instead.
+var laterFlags = []flag{
+	{"authorize", "URL", "", "not built in"},
+	{"jwks", "URL", "", "not built in"},
+	{"config", "FILE", "", "not built in"},
+}
+
+// AddProxyFlags defines the flags of `semel proxy`.
+func AddProxyFlags(fs *pflag.FlagSet) {
+	for _, f := range proxyFlags {
+		f.define(fs)
+	}
+	for _, f := range laterFlags {
+		f.define(fs)
+		fs.Lookup(f.name).Hidden = true
+	}
+	fs.SortFlags = false
+}
+
+func (f flag) define(fs *pflag.FlagSet) {
+	v := text{value: f.preset, kind: f.kind}
+	def := fs.VarPF(&v, f.name, "", f.usage)
+	if f.kind == "bool" {
+		def.NoOptDefVal = "true"
+	}
+}
+
+// text is a flag's value before it is parsed.
+type text struct{ value, kind string }
+
+func (t *text) String() string     { return t.value }
+func (t *text) Set(s string) error { t.value = s; return nil }
+func (t *text) Type() string       { return t.kind }

@@ -1,0 +1,88 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/textproto"
+	"strings"
+)
+
+const principalChoices = "header:NAME, cookie:NAME, client-cert or global"
+
+// PrincipalKind is where the scope of a request comes from.
+type PrincipalKind string
+
+// The kinds of principals.
+const (
+	PrincipalHeader PrincipalKind = "header"
+	PrincipalCookie PrincipalKind = "cookie"
+	PrincipalCert   PrincipalKind = "client-cert"
+	PrincipalGlobal PrincipalKind = "global"
+)
+
+// Principal is the rule that tells callers apart.
+type Principal struct {
+	Kind PrincipalKind
+	Name string // of the header (canonical) or cookie
+}
+
+// String is the rule as on the command line.
+func (p Principal) String() string {
+	if p.Name == "" {
+		return string(p.Kind)
+	}
+	return string(p.Kind) + ":" + p.Name
+}
+
+func parsePrincipal(s string) (Principal, error) {
+	kind, name, named := strings.Cut(s, ":")
+	switch kind := PrincipalKind(kind); kind {
+	case "":
+		return Principal{}, errors.New("say whose key a key is: " + principalChoices + " (global: one trusted caller)")
+	case PrincipalHeader, PrincipalCookie:
+		return namedPrincipal(kind, name)
+	case PrincipalCert, PrincipalGlobal:
+		if named {
+			return Principal{}, fmt.Errorf("%s takes no name", kind)
+		}
+		return Principal{Kind: kind}, nil
+	}
+	return Principal{}, fmt.Errorf("%q is not built in; built in are %s", kind, principalChoices)
+}
+
+func namedPrincipal(kind PrincipalKind, name string) (Principal, error) {
+	if !isToken(name) {
+		return Principal{}, fmt.Errorf("%s:%s names no %s; write it like %s:NAME", kind, name, kind, kind)
+	}
+	if kind == PrincipalHeader {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+	}
+	return Principal{Kind: kind, Name: name}, nil
+}
+
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	const marks = "!#$%&'*+-.^_`|~"
+	for _, c := range []byte(s) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && strings.IndexByte(marks, c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Warnings are sentences that an operator should read at start.
+func (p Principal) Warnings() []string {
+	switch {
+	case p.Kind == PrincipalHeader && p.Name == "Authorization":
+		return []string{"the scope is the Authorization header as sent: right for static API keys; a refreshed bearer token is a new scope, so a retry that crosses a refresh runs again"}
+	case p.Kind == PrincipalHeader:
+		return []string{"the scope is the header " + p.Name + ": only a proxy in front that sets it, and removes what clients send, makes it trustworthy"}
+	case p.Kind == PrincipalCookie:
+		return []string{"the scope is the cookie " + p.Name + " as sent: a new session is a new scope, so a retry that crosses a login runs again"}
+	case p.Kind == PrincipalGlobal:
+		return []string{"all callers share one scope: right for one trusted caller only, since whoever sends a key gets the answer recorded for it"}
+	}
+	return nil
+}
