@@ -1,0 +1,182 @@
+package semelhttp
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/semel-go/semel"
+)
+
+// Options are the settings of a middleware. The zero value of each field means
+// its default.
+type Options struct {
+	// Headers are the names of the key header. Default Idempotency-Key.
+	Headers []string
+	// RequireKey refuses guarded requests without a key. Default false: they pass,
+	// unguarded.
+	RequireKey bool
+	// Methods are the guarded methods: of POST, PATCH, PUT and DELETE. Default
+	// POST, PATCH.
+	Methods []string
+
+	// StrictKeys takes keys in double quotes only. Default false: bare ones too.
+	StrictKeys bool
+	// MinKeyLength is the least length of a key in bytes. Default 1.
+	MinKeyLength int
+	// MaxKeyLength is the greatest length of a key in bytes, at most 255. Default 255.
+	MaxKeyLength int
+	// KeyFormat refuses keys of another form: [KeyUUID], [KeyULID], [KeyPattern].
+	// Default none.
+	KeyFormat func(key string) error
+
+	// PerRoute names the route of a request. The route then is a part of the scope
+	// and stands for method and path: the same key may be used once per route. An
+	// empty name leaves the request to the default: keys are unique to the
+	// principal, and method and path are in the fingerprint.
+	PerRoute func(r *http.Request) string
+	// Route is the short label of a request in records and metrics; it should have
+	// few values. Default the pattern by which [http.ServeMux] chose the handler, or
+	// the method.
+	Route func(r *http.Request) string
+	// Anonymous is the rule for callers without a principal: what it returns
+	// becomes their principal, apart from all accounts ([AnonymousPrincipal]).
+	// Default none: they are refused.
+	Anonymous PrincipalFunc
+
+	// Policy is the guarantee level. Default the engine's.
+	Policy semel.Policy
+	// Lease is for how long a claim is held without a renewal. Default the engine's.
+	Lease time.Duration
+	// Retention is for how long answers are replayed, at least. Default the engine's.
+	Retention time.Duration
+	// Wait is for how long a duplicate waits for the running one before it is told
+	// in-progress; negative: not at all. Default the engine's.
+	Wait time.Duration
+
+	// MaxRequestBody is the size in bytes up to which a body is read; larger ones
+	// are refused. Default 10 MiB.
+	MaxRequestBody int64
+	// MaxResponseBody is the size in bytes up to which a body is recorded. A larger
+	// one is sent as it comes, and retries learn result-unavailable. Default 1 MiB.
+	MaxResponseBody int
+	// BodyBudget bounds the memory of all request bodies together. Default
+	// NewBodyBudget(256 MiB) for this middleware alone.
+	BodyBudget *BodyBudget
+
+	// StoreServerErrors records answers of 500 and above like others. Default
+	// false: they release the key.
+	StoreServerErrors bool
+	// KeepSetCookie names the cookies that are recorded and replayed. Default none.
+	KeepSetCookie []string
+	// ReplayAuthorize is asked before an answer is replayed; an error refuses with
+	// 403. Its text goes nowhere. Default: whoever has the principal may have the answer.
+	ReplayAuthorize func(r *http.Request) error
+
+	// ReplayedHeader marks replays, with the value true. Default Idempotent-Replayed.
+	ReplayedHeader string
+	// Challenge is the WWW-Authenticate of a refused caller. Default Bearer.
+	Challenge string
+	// ProblemBase is the page that explains the problems. Default [DefaultProblemBase].
+	ProblemBase string
+	// Logger receives what an operator must know. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// block is what the body budget is taken in, after a small first one.
+const (
+	firstBlock = 4 << 10
+	block      = 64 << 10
+)
+
+const maxKeyLength = 255
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	setDefault(&c.MinKeyLength, 1)
+	setDefault(&c.MaxKeyLength, maxKeyLength)
+	setDefault(&c.MaxRequestBody, 10<<20)
+	setDefault(&c.MaxResponseBody, 1<<20)
+	setDefault(&c.ReplayedHeader, "Idempotent-Replayed")
+	setDefault(&c.Challenge, "Bearer")
+	setDefault(&c.ProblemBase, DefaultProblemBase)
+	c.Headers = slices.Clone(c.Headers)
+	if len(c.Headers) == 0 {
+		c.Headers = []string{"Idempotency-Key"}
+	}
+	for i, name := range c.Headers {
+		c.Headers[i] = http.CanonicalHeaderKey(name)
+	}
+	c.ReplayedHeader = http.CanonicalHeaderKey(c.ReplayedHeader)
+	c.Methods = slices.Clone(c.Methods)
+	if len(c.Methods) == 0 {
+		c.Methods = []string{http.MethodPost, http.MethodPatch}
+	}
+	if c.BodyBudget == nil {
+		c.BodyBudget = NewBodyBudget(max(256<<20, c.MaxRequestBody+block))
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// validate reports every contradiction at once, each with its fix.
+func (o *Options) validate() error {
+	return errors.Join(
+		o.validateNames(),
+		o.validateTimes(),
+		refuse(o.MinKeyLength < 0 || o.MinKeyLength > o.MaxKeyLength, "MinKeyLength %d is not between 1 and MaxKeyLength %d", o.MinKeyLength, o.MaxKeyLength),
+		refuse(o.MaxKeyLength < 0 || o.MaxKeyLength > maxKeyLength, "MaxKeyLength %d is not between 1 and %d", o.MaxKeyLength, maxKeyLength),
+		refuse(o.MaxRequestBody < 0, "MaxRequestBody is negative; leave it 0 for 10 MiB"),
+		refuse(o.MaxResponseBody < 0, "MaxResponseBody is negative; leave it 0 for 1 MiB"),
+		refuse(o.BodyBudget.limit < o.MaxRequestBody+block, "BodyBudget of %d bytes can never hold a body of MaxRequestBody %d bytes; make it at least %d", o.BodyBudget.limit, o.MaxRequestBody, o.MaxRequestBody+block),
+		refuse(strings.ContainsAny(o.Challenge+o.ProblemBase, "\r\n"), "Challenge and ProblemBase go into headers; take the line breaks out"),
+	)
+}
+
+func (o *Options) validateNames() error {
+	var errs []error
+	for i, name := range o.Headers {
+		errs = append(errs,
+			refuse(!isToken(name), "Headers: %q is no header name", name),
+			refuse(slices.Contains(o.Headers[:i], name), "Headers: %q stands there twice", name))
+	}
+	for _, m := range o.Methods {
+		guardable := m == http.MethodPost || m == http.MethodPatch || m == http.MethodPut || m == http.MethodDelete
+		errs = append(errs, refuse(!guardable, "Methods: %q cannot be guarded; use POST, PATCH, PUT and DELETE", m))
+	}
+	errs = append(errs, refuse(!isToken(o.ReplayedHeader), "ReplayedHeader %q is no header name", o.ReplayedHeader))
+	return errors.Join(errs...)
+}
+
+func (o *Options) validateTimes() error {
+	return errors.Join(
+		refuse(o.Policy > semel.AtMostOnce, "Policy %d is unknown; use semel.AtLeastOnce or semel.AtMostOnce", o.Policy),
+		refuse(o.Lease != 0 && o.Lease < time.Second, "Lease %v is below 1s; use 1s or more, or 0 for the engine's", o.Lease),
+		refuse(o.Retention != 0 && o.Retention < time.Second, "Retention %v is below 1s; use 1s or more, semel.Forever, or 0 for the engine's", o.Retention),
+		refuse(o.Retention > 0 && o.Lease >= o.Retention, "Lease %v is not below Retention %v; raise Retention", o.Lease, o.Retention),
+		refuse(o.Retention > 0 && o.Wait >= o.Retention, "Wait %v is not below Retention %v; lower Wait", o.Wait, o.Retention),
+	)
+}
+
+func refuse(bad bool, format string, args ...any) error {
+	if !bad {
+		return nil
+	}
+	return fmt.Errorf("semelhttp: "+format, args...)
+}

@@ -1,0 +1,158 @@
+package semelhttp
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+var (
+	errTooLarge   = errors.New("semelhttp: the body is over the limit")
+	errOverloaded = errors.New("semelhttp: the body budget is used up")
+)
+
+// blocks pools the memory of request bodies.
+type blocks struct{ first, next sync.Pool }
+
+func newBlocks() *blocks {
+	return &blocks{
+		first: sync.Pool{New: func() any { return new([firstBlock]byte) }},
+		next:  sync.Pool{New: func() any { return new([block]byte) }},
+	}
+}
+
+func (p *blocks) get(size int) []byte {
+	if size == firstBlock {
+		return p.first.Get().(*[firstBlock]byte)[:0]
+	}
+	return p.next.Get().(*[block]byte)[:0]
+}
+
+func (p *blocks) put(b []byte) {
+	if cap(b) == firstBlock {
+		p.first.Put((*[firstBlock]byte)(b[:firstBlock]))
+		return
+	}
+	p.next.Put((*[block]byte)(b[:block]))
+}
+
+// requestBody is a body that was read whole. Handlers get it as the request's
+// Body. Its blocks go back to the pool when the handler is done; a goroutine that
+// the handler left behind then gets an error, not another request's bytes.
+type requestBody struct {
+	pool   *blocks
+	budget *BodyBudget
+	size   int64
+
+	mu     sync.Mutex
+	blocks [][]byte // all full but the last
+	inline [1][]byte
+	next   int // block to read from
+	offset int // in that block
+	closed bool
+}
+
+// fill reads src to its end. It returns errTooLarge, errOverloaded or src's error.
+func (b *requestBody) fill(src io.Reader, limit int64) error {
+	b.blocks = b.inline[:0]
+	for empty := 0; empty < 100; {
+		space, err := b.space()
+		if err != nil {
+			return err
+		}
+		n, err := src.Read(space)
+		last := &b.blocks[len(b.blocks)-1]
+		*last = (*last)[:len(*last)+n]
+		b.size += int64(n)
+		switch {
+		case b.size > limit:
+			return errTooLarge
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case n == 0:
+			empty++
+		default:
+			empty = 0
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// space returns room to read into, in a new block if the last one is full.
+func (b *requestBody) space() ([]byte, error) {
+	size := firstBlock
+	if n := len(b.blocks); n > 0 {
+		last := b.blocks[n-1]
+		if len(last) < cap(last) {
+			return last[len(last):cap(last)], nil
+		}
+		size = block
+	}
+	if !b.budget.take(int64(size)) {
+		return nil, errOverloaded
+	}
+	fresh := b.pool.get(size)
+	b.blocks = append(b.blocks, fresh)
+	return fresh[:size], nil
+}
+
+// digest is SHA-256 of the bytes as received.
+func (b *requestBody) digest() (sum [sha256.Size]byte) {
+	switch len(b.blocks) {
+	case 0:
+		return sha256.Sum256(nil)
+	case 1:
+		return sha256.Sum256(b.blocks[0])
+	}
+	h := sha256.New()
+	for _, blk := range b.blocks {
+		h.Write(blk)
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// Read is [io.Reader].
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	for b.next < len(b.blocks) && b.offset == len(b.blocks[b.next]) {
+		b.next, b.offset = b.next+1, 0
+	}
+	if b.next == len(b.blocks) {
+		return 0, io.EOF
+	}
+	n := copy(p, b.blocks[b.next][b.offset:])
+	b.offset += n
+	return n, nil
+}
+
+// Close makes further reads fail.
+func (b *requestBody) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return nil
+}
+
+// rewind makes the body readable from its start again.
+func (b *requestBody) rewind() { b.next, b.offset = 0, 0 }
+
+// release closes the body and gives its memory back.
+func (b *requestBody) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for _, blk := range b.blocks {
+		b.budget.give(int64(cap(blk)))
+		b.pool.put(blk)
+	}
+	b.blocks = nil
+}
