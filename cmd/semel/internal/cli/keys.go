@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/crash"
+	"github.com/semel-go/semel/cmd/semel/internal/keys"
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
+)
+
+// keysFlags are the flags that commands on records share.
+type keysFlags struct {
+	store string
+	json  bool
+	which keys.Which
+}
+
+func newKeys(std IO) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Find, read, resolve and delete records",
+		Long: `Find, read, resolve and delete records, on the store that a gateway uses.
+
+A record is named by its id (--id, as semel keys list prints it), or by KEY and
+--principal. The principal is the caller as the gateway computes it: the value of
+the gateway's --principal, an equals sign, and the caller's value:
+
+  header:Authorization=Bearer k1
+  cookie:session=3f1a
+  client-cert=CN=till-7,O=Shop        (or the certificate's URI)
+  global`,
+	}
+	cmd.AddCommand(newKeysGet(std), newKeysList(std), newKeysResolve(std), newKeysDelete(std))
+	return cmd
+}
+
+func (f *keysFlags) addStore(fs *pflag.FlagSet) {
+	fs.StringVar(&f.store, "store", "sqlite:semel.db", "the gateway's store: sqlite:FILE")
+}
+
+func (f *keysFlags) addJSON(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.json, "json", false, "print JSON, one record a line")
+}
+
+func (f *keysFlags) addWhich(fs *pflag.FlagSet) {
+	fs.StringVar(&f.which.Principal, "principal", "", "whose key it is, such as \"header:Authorization=Bearer k1\" or global")
+	fs.StringVar(&f.which.Route, "route", "", "the route, for services with one scope per route")
+	fs.StringVar(&f.which.ID, "id", "", "the record's id instead of KEY and --principal")
+}
+
+// open opens the store. The gateway's other settings may be in the environment
+// too, so they are no mistake here.
+func (f *keysFlags) open(cmd *cobra.Command, std IO) (*storeurl.Handle, error) {
+	if err := settings.FromEnv(cmd.Flags(), std.Environ, crash.EnvNames(), "store"); err != nil {
+		return nil, err
+	}
+	h, err := storeurl.OpenExisting(cmd.Context(), f.store)
+	if err != nil {
+		return nil, fmt.Errorf("--store: %w", err)
+	}
+	if !h.Shared {
+		h.Close()
+		return nil, fmt.Errorf("--store %s: its records are inside the gateway's process; use a store that both can open, such as sqlite:FILE", f.store)
+	}
+	return h, nil
+}
+
+// record opens the store and reads the record that args and flags name. The
+// caller closes the store if there is no error.
+func (f *keysFlags) record(cmd *cobra.Command, std IO, args []string) (*storeurl.Handle, semel.Record, error) {
+	which := f.which
+	if len(args) > 0 {
+		which.Key = args[0]
+	}
+	id, err := which.Resolve()
+	if err != nil {
+		return nil, semel.Record{}, err
+	}
+	h, err := f.open(cmd, std)
+	if err != nil {
+		return nil, semel.Record{}, err
+	}
+	rec, err := keys.Read(cmd.Context(), h.Store, id)
+	if err != nil {
+		h.Close()
+		return nil, semel.Record{}, err
+	}
+	return h, rec, nil
+}
+
+func newKeysGet(std IO) *cobra.Command {
+	var f keysFlags
+	cmd := &cobra.Command{
+		Use:   "get [KEY]",
+		Short: "Print one record with its answer",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, rec, err := f.record(cmd, std, args)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			view := keys.NewView(rec).WithResult(rec)
+			if f.json {
+				return view.PrintJSON(std.Out)
+			}
+			return view.Print(std.Out)
+		},
+	}
+	f.addStore(cmd.Flags())
+	f.addWhich(cmd.Flags())
+	f.addJSON(cmd.Flags())
+	return cmd
+}
+
+func newKeysList(std IO) *cobra.Command {
+	var f keysFlags
+	var state string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List records, such as those in doubt",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			wanted, err := keys.ParseState(state)
+			if err != nil {
+				return err
+			}
+			h, err := f.open(cmd, std)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			return f.list(cmd, std, h.Store, wanted)
+		},
+	}
+	f.addStore(cmd.Flags())
+	f.addJSON(cmd.Flags())
+	cmd.Flags().StringVar(&state, "state", "", "only records in this state: running, released, done or in-doubt")
+	return cmd
+}
+
+func (f *keysFlags) list(cmd *cobra.Command, std IO, store semel.Store, state semel.State) error {
+	if f.json {
+		return keys.List(cmd.Context(), store, state, func(rec semel.Record) error {
+			return keys.NewView(rec).PrintJSON(std.Out)
+		})
+	}
+	table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, keys.RowHeader)
+	now := time.Now()
+	err := keys.List(cmd.Context(), store, state, func(rec semel.Record) error {
+		_, err := fmt.Fprintln(table, keys.NewView(rec).Row(now))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return table.Flush()
+}

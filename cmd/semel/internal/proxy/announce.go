@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/semel-go/semel"
+)
+
+const minSecret = 16
+
+// readSecret returns the bytes of file without surrounding white space, or nil
+// where no file is named.
+func readSecret(file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	secret, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--secret-file: %w", err)
+	}
+	secret = bytes.TrimSpace(secret)
+	if len(secret) < minSecret {
+		return nil, fmt.Errorf("--secret-file: %s holds %d bytes, at least %d are needed; make one with: openssl rand -hex 32", file, len(secret), minSecret)
+	}
+	return secret, nil
+}
+
+// announce logs the line that says what runs here, then what an operator should
+// know of it.
+func (s *Server) announce(ctx context.Context) {
+	scheme := "http"
+	if s.cfg.TLS.Cert != "" {
+		scheme = "https"
+	}
+	admin := s.AdminAddr()
+	if admin == "" {
+		admin = "off"
+	}
+	s.log.Info(fmt.Sprintf("listening on %s://%s, guarding %s of %s, records in %s",
+		scheme, s.Addr(), strings.Join(s.cfg.Methods, ", "), s.cfg.Upstream, s.store.Name),
+		"listen", s.Addr(), "admin", admin, "principal", s.cfg.Principal.String(), "on-unknown", s.onUnknown())
+	for _, sentence := range s.cfg.Principal.Warnings() {
+		s.log.Warn(sentence)
+	}
+	if admin != "off" && !isLoopback(admin) {
+		s.log.Warn("the admin address " + admin + " can be reached from other machines: keep it inside a trusted network")
+	}
+	s.announceStore(ctx)
+}
+
+// announceStore logs what the store promises, in its own words.
+func (s *Server) announceStore(ctx context.Context) {
+	g, err := s.store.Store.Guarantees(ctx, semel.GuaranteesParams{})
+	if err != nil {
+		s.log.Warn("the store does not say what it promises", "error", err)
+		return
+	}
+	s.log.Info("does the store keep records when", "this-process-is-killed", g.SurvivesProcess.String(), "power-is-lost", g.SurvivesPowerLoss.String())
+	for _, note := range g.Notes {
+		s.log.Warn(note)
+	}
+}
+
+func (s *Server) onUnknown() string {
+	if s.cfg.Hold {
+		return "hold"
+	}
+	return "retry"
+}
+
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+)
+
+// keyHeaders are the names under which the net/http transport looks for a key:
+// it sends a request that has one a second time when a reused connection dies.
+var keyHeaders = []string{"Idempotency-Key", "X-Idempotency-Key"}
+
+// rewriter makes the outgoing request.
+type rewriter struct {
+	upstream  *url.URL
+	principal settings.Principal
+	forward   settings.KeyForward
+}
+
+func (rw *rewriter) rewrite(pr *httputil.ProxyRequest) {
+	pr.SetURL(rw.upstream)
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as fingerprinted; the upstream reads it, not we
+	dropForwarded(pr.Out.Header)
+	pr.SetXForwarded()
+	pr.Out.Header.Del("Expect") // the body is here already
+	dropHTTP2Offer(pr.Out.Header)
+	rw.keepScope(pr)
+	rw.setKey(pr)
+	pr.Out.GetBody = nil // with it the transport could send the request again
+}
+
+// dropForwarded removes what a client claims about the way here. ReverseProxy
+// removes only the headers that SetXForwarded sets.
+func dropForwarded(h http.Header) {
+	for name := range h {
+		if strings.HasPrefix(name, "X-Forwarded-") {
+			delete(h, name)
+		}
+	}
+}
+
+// dropHTTP2Offer removes an offer to go on in HTTP/2 on this connection: an
+// upstream that took it would be talked to past the gateway.
+func dropHTTP2Offer(h http.Header) {
+	if strings.Contains(strings.ToLower(h.Get("Upgrade")), "h2c") {
+		h.Del("Connection")
+		h.Del("Upgrade")
+	}
+	h.Del("Http2-Settings")
+}
+
+// keepScope undoes a Connection header that names the scope's header as
+// hop-by-hop: the upstream must see the caller whom the gateway saw.
+func (rw *rewriter) keepScope(pr *httputil.ProxyRequest) {
+	switch rw.principal.Kind {
+	case settings.PrincipalHeader:
+		restore(pr, rw.principal.Name)
+	case settings.PrincipalCookie:
+		restore(pr, "Cookie")
+	}
+}
+
+func restore(pr *httputil.ProxyRequest, name string) {
+	if v := pr.In.Header[name]; len(v) > 0 {
+		pr.Out.Header[name] = v
+	}
+}
+
+// setKey sends the key under the lower-case map key, where the transport does
+// not see it; on the wire the name of a header has no case.
+func (rw *rewriter) setKey(pr *httputil.ProxyRequest) {
+	for _, name := range keyHeaders {
+		values := pr.In.Header[name]
+		delete(pr.Out.Header, name)
+		if len(values) > 0 && rw.forward != settings.ForwardStrip {
+			pr.Out.Header[strings.ToLower(name)] = values
+		}
+	}
+	run, guarded := semel.RunFrom(pr.In.Context())
+	if guarded && rw.forward == settings.ForwardDerive {
+		pr.Out.Header[derivedHeader] = []string{`"` + run.Derive("upstream") + `"`}
+	}
+}
+
+const derivedHeader = "idempotency-key"

@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/admin"
+	"github.com/semel-go/semel/cmd/semel/internal/crash"
+	"github.com/semel-go/semel/cmd/semel/internal/metrics"
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
+)
+
+// Server is a running gateway: listeners, engine and store.
+type Server struct {
+	cfg    *settings.Proxy
+	log    *slog.Logger
+	store  *storeurl.Handle
+	engine *semel.Engine
+	admin  *admin.Admin
+	fronts []*front
+	failed chan error // of a listener
+}
+
+// Start opens the store, listens and serves. [Server.Run] has to follow.
+func Start(ctx context.Context, cfg *settings.Proxy, version string, log *slog.Logger) (*Server, error) {
+	s := &Server{cfg: cfg, log: log, failed: make(chan error, 2)}
+	if err := s.open(ctx, version); err != nil {
+		return nil, errors.Join(err, s.close(ctx))
+	}
+	for _, f := range s.fronts {
+		go func() { s.failed <- f.serve() }()
+	}
+	s.announce(ctx)
+	return s, nil
+}
+
+func (s *Server) open(ctx context.Context, version string) error {
+	secret, err := readSecret(s.cfg.SecretFile)
+	if err != nil {
+		return err
+	}
+	if s.store, err = storeurl.Open(ctx, s.cfg.Store); err != nil {
+		return fmt.Errorf("--store: %w", err)
+	}
+	m := metrics.New(version)
+	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, m)); err != nil {
+		return err
+	}
+	handler, err := New(s.cfg, Deps{Engine: s.engine, Log: s.log, UpstreamFailed: m.UpstreamFailed})
+	if err != nil {
+		return err
+	}
+	s.admin = admin.New(admin.NewChecker(s.engine, m.SelfChecked).Check, m.Handler())
+	return s.listen(handler)
+}
+
+func (s *Server) listen(handler http.Handler) error {
+	tlsConfig, err := loadTLS(s.cfg.TLS)
+	if err != nil {
+		return err
+	}
+	if err := s.addFront("listen", s.cfg.Listen, newServer(handler, tlsConfig, s.log)); err != nil {
+		return err
+	}
+	if s.cfg.Admin == "" {
+		return nil
+	}
+	return s.addFront("admin", s.cfg.Admin, newServer(s.admin, nil, s.log))
+}
+
+func (s *Server) addFront(flag, addr string, server *http.Server) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--%s: %w; choose another address", flag, err)
+	}
+	s.fronts = append(s.fronts, &front{server: server, listener: listener})
+	return nil
+}
+
+// Addr is where clients connect.
+func (s *Server) Addr() string { return s.fronts[0].addr() }
+
+// AdminAddr is where the admin endpoints are, empty if they are off.
+func (s *Server) AdminAddr() string {
+	if len(s.fronts) < 2 {
+		return ""
+	}
+	return s.fronts[1].addr()
+}
+
+// Run serves until ctx ends or a listener fails, then stops: no new requests,
+// running ones finish and are recorded, pending saves get through, the store is
+// closed. An error says what was left.
+func (s *Server) Run(ctx context.Context) error {
+	var err error
+	select {
+	case err = <-s.failed:
+	case <-ctx.Done():
+		s.log.Info("stopping: running requests finish and are recorded", "timeout", s.cfg.ShutdownTimeout)
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.ShutdownTimeout)
+	defer cancel()
+	err = errors.Join(err, s.close(stop))
+	if err == nil {
+		s.log.Info("stopped: all requests are recorded")
+	}
+	return err
+}
+
+// close stops what is open, in the order in which one needs the other. The admin
+// address answers until the end.
+func (s *Server) close(ctx context.Context) error {
+	var errs []error
+	if s.admin != nil {
+		s.admin.Stopping()
+	}
+	if len(s.fronts) > 0 {
+		errs = append(errs, s.fronts[0].stop(ctx))
+	}
+	if s.engine != nil {
+		errs = append(errs, s.engine.Close(ctx))
+	}
+	if len(s.fronts) > 1 {
+		errs = append(errs, s.fronts[1].stop(ctx))
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	return errors.Join(errs...)
+}
