@@ -37,13 +37,12 @@ func (f *front) serve() error {
 
 // stop lets running requests finish until ctx ends, then cuts them.
 func (f *front) stop(ctx context.Context) error {
-	f.listener.Close() // also if serve was never called
-	err := f.server.Shutdown(ctx)
-	if err == nil {
-		return nil
+	defer f.listener.Close() // which the server does not know before serve
+	if err := f.server.Shutdown(ctx); err != nil {
+		f.server.Close()
+		return fmt.Errorf("requests that still ran on %s at the end of --shutdown-timeout were cut: %w", f.addr(), err)
 	}
-	f.server.Close()
-	return fmt.Errorf("requests still ran on %s at the end of --shutdown-timeout and were cut: %w", f.addr(), err)
+	return nil
 }
 
 // newServer speaks HTTP/1.1 and HTTP/2, the latter also without TLS. Bodies have

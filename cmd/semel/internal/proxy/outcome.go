@@ -46,7 +46,7 @@ func (j *judge) answered(res *http.Response) error {
 func (j *judge) failed(w http.ResponseWriter, r *http.Request, err error) {
 	guarded := isGuarded(r)
 	if !guarded && r.Context().Err() != nil {
-		return // the client is gone
+		panic(http.ErrAbortHandler) // the client is gone; returning would answer 200
 	}
 	code := j.decide(r.Context(), err)
 	j.failures(string(code))

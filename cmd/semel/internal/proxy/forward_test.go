@@ -1,0 +1,264 @@
+package proxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"testing"
+)
+
+// recorder is an upstream that hands each request's header on.
+func recorder(t *testing.T) (*upstream, chan *http.Request) {
+	seen := make(chan *http.Request, 16)
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		seen <- r
+	})
+	return up, seen
+}
+
+func TestWhatTheUpstreamSees(t *testing.T) {
+	t.Parallel()
+	up, seen := recorder(t)
+	g := start(t, up.URL, "--principal=header:X-Tenant")
+	a := g.send("POST", "/orders/a%2Fb?q=1;2&q=%zz", "k-1", "tea",
+		"X-Tenant: acme", "Connection: X-Tenant, X-Private", "X-Private: secret", "Keep-Alive: 5", "Te: trailers",
+		"X-Forwarded-For: 6.6.6.6", "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: gopher", "X-Forwarded-Prefix: /admin", "Forwarded: for=6.6.6.6",
+		"Expect: 100-continue", "Proxy-Authorization: Basic eA==")
+	if a.status != 200 {
+		t.Fatalf("got %d %s %v", a.status, a.body, a.err)
+	}
+	r := <-seen
+	for name, want := range map[string]string{
+		"X-Tenant":  "acme",                                                            // a Connection header cannot strip the scope
+		"X-Private": "", "Keep-Alive": "", "Proxy-Authorization": "", "Connection": "", // hop by hop
+		"Te":                 "trailers",
+		"X-Forwarded-For":    "127.0.0.1",
+		"X-Forwarded-Host":   strings.TrimPrefix(g.url, "http://"),
+		"X-Forwarded-Proto":  "http",
+		"X-Forwarded-Prefix": "",
+		"Forwarded":          "",
+		"Expect":             "",
+		"Idempotency-Key":    "k-1",
+		"Accept-Encoding":    "", // the gateway asks for nothing that the client did not
+	} {
+		if got := r.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if r.Host != strings.TrimPrefix(up.URL, "http://") {
+		t.Errorf("Host %q: a client must not choose the upstream's virtual host", r.Host)
+	}
+	if r.RequestURI != "/orders/a%2Fb?q=1;2&q=%zz" {
+		t.Errorf("the target changed on the way: %s", r.RequestURI)
+	}
+	if r.ContentLength != 3 {
+		t.Errorf("Content-Length %d, want 3", r.ContentLength)
+	}
+}
+
+// An empty body keeps its Content-Length: 0, and a query alone its path.
+func TestEmptyBodyKeepsItsLength(t *testing.T) {
+	t.Parallel()
+	up, seen := recorder(t)
+	g := start(t, up.URL)
+	g.send("POST", "/?x=1", "k-1", "")
+	r := <-seen
+	if r.Header.Get("Content-Length") != "0" || len(r.TransferEncoding) > 0 {
+		t.Errorf("Content-Length %q, Transfer-Encoding %q", r.Header.Get("Content-Length"), r.TransferEncoding)
+	}
+	if r.RequestURI != "/?x=1" {
+		t.Errorf("target %s", r.RequestURI)
+	}
+}
+
+func TestKeyForward(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		mode, method string
+		want         func(string) bool
+	}{
+		{"pass", "POST", func(s string) bool { return s == "k-1" }},
+		{"strip", "POST", func(s string) bool { return s == "" }},
+		{"derive", "POST", func(s string) bool { return len(s) == 38 && s[0] == '"' && !strings.Contains(s, "k-1") }},
+		{"derive", "PUT", func(s string) bool { return s == "k-1" }}, // not guarded: nothing to derive from
+		{"strip", "PUT", func(s string) bool { return s == "" }},
+	} {
+		t.Run(tc.mode+" "+tc.method, func(t *testing.T) {
+			t.Parallel()
+			up, seen := recorder(t)
+			g := start(t, up.URL, "--key-forward="+tc.mode)
+			g.send(tc.method, "/", "k-1", "tea")
+			r := <-seen
+			if got := r.Header.Get("Idempotency-Key"); !tc.want(got) || len(r.Header["Idempotency-Key"]) > 1 {
+				t.Errorf("got %q", r.Header["Idempotency-Key"])
+			}
+		})
+	}
+}
+
+// The derived key is the same on every attempt, and another one for each scope.
+func TestDerivedKeyIsStable(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		w.WriteHeader(503) // released, so that the next attempt runs
+	})
+	g := start(t, up.URL, "--key-forward=derive", "--principal=header:X-Tenant")
+	g.post("k-1", "", "X-Tenant: a")
+	g.post("k-1", "", "X-Tenant: a")
+	g.post("k-1", "", "X-Tenant: b")
+	if len(keys) != 3 || keys[0] != keys[1] || keys[0] == keys[2] {
+		t.Errorf("got %q", keys)
+	}
+}
+
+func TestInterimResponsesPass(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", "</style.css>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Del("Link")
+		w.WriteHeader(http.StatusCreated)
+	})
+	g := start(t, up.URL)
+	var hints []string
+	trace := &httptrace.ClientTrace{Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
+		hints = append(hints, fmt.Sprint(code, h.Get("Link")))
+		return nil
+	}}
+	for _, key := range []string{"", "k-1", "k-1"} {
+		r, _ := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), "POST", g.url, strings.NewReader("tea"))
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		if a := do(g.client, r); a.status != 201 || a.header.Get("Link") != "" {
+			t.Errorf("got %d %v (%v)", a.status, a.header, a.err)
+		}
+	}
+	if want := "103</style.css>; rel=preload"; len(hints) != 2 || hints[0] != want || hints[1] != want {
+		t.Errorf("interim responses: %q, want one for each execution and none for the replay", hints)
+	}
+}
+
+func TestTrailersPassBothWays(t *testing.T) {
+	t.Parallel()
+	sums := make(chan string, 4)
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		sums <- r.Trailer.Get("X-Sum")
+		w.Header().Set("Trailer", "X-Took")
+		io.WriteString(w, "body")
+		w.Header().Set("X-Took", "3ms")
+	})
+	g := start(t, up.URL)
+	for i, key := range []string{"", "k-1", "k-1"} {
+		r, _ := http.NewRequest("POST", g.url, io.MultiReader(strings.NewReader("tea"))) // of unknown length
+		r.Trailer = http.Header{"X-Sum": {"abc"}}
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		if a := do(g.client, r); a.status != 200 || a.body != "body" || a.trailer.Get("X-Took") != "3ms" {
+			t.Errorf("request %d: %d %q, trailer %v (%v)", i, a.status, a.body, a.trailer, a.err)
+		}
+	}
+	if got := []string{<-sums, <-sums}; got[0] != "abc" || got[1] != "abc" {
+		t.Errorf("request trailers: %q", got)
+	}
+	up.wantExecuted(t, 2)
+}
+
+// A WebSocket handshake, with a key or without, becomes a tunnel.
+func TestUpgradePasses(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		line, _ := rw.ReadString('\n')
+		io.WriteString(conn, "echo "+line)
+	})
+	g := start(t, up.URL)
+	for _, method := range []string{"GET", "POST"} {
+		conn, in := g.dial()
+		fmt.Fprintf(conn, "%s /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nIdempotency-Key: k-1\r\n\r\n", method)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil || res.StatusCode != 101 {
+			t.Fatalf("%s: %v %v", method, res, err)
+		}
+		io.WriteString(conn, "hello\n")
+		if line, err := in.ReadString('\n'); line != "echo hello\n" {
+			t.Errorf("%s: %q %v", method, line, err)
+		}
+	}
+	up.wantExecuted(t, 2)
+}
+
+// An offer of HTTP/2 on the same connection must not reach the upstream: what
+// follows would pass the gateway by.
+func TestHTTP2OfferIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	up, seen := recorder(t)
+	g := start(t, up.URL)
+	a := g.post("k-1", "tea", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
+	if a.status != 200 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	r := <-seen
+	for _, name := range []string{"Upgrade", "Connection", "Http2-Settings"} {
+		if r.Header.Get(name) != "" {
+			t.Errorf("the upstream got %s: %s", name, r.Header.Get(name))
+		}
+	}
+}
+
+func TestConnectionClose(t *testing.T) {
+	t.Parallel()
+	up, _ := recorder(t)
+	g := start(t, up.URL)
+	conn, in := g.dial()
+	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: k-1\r\nContent-Length: 0\r\n\r\n")
+	res, err := http.ReadResponse(in, nil)
+	if err != nil || res.StatusCode != 200 || !res.Close {
+		t.Fatalf("%+v %v", res, err)
+	}
+	io.Copy(io.Discard, res.Body)
+	if _, err := in.ReadByte(); err != io.EOF {
+		t.Errorf("the connection stays open: %v", err)
+	}
+}
+
+// The gateway follows no redirects: a 303 is the upstream's answer.
+func TestRedirectsAreAnswers(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://192.0.2.1/elsewhere", http.StatusSeeOther)
+	})
+	g := start(t, up.URL)
+	g.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for range 2 {
+		if a := g.post("k-1", "tea"); a.status != 303 || a.header.Get("Location") != "http://192.0.2.1/elsewhere" {
+			t.Errorf("got %d %v", a.status, a.header)
+		}
+	}
+	up.wantExecuted(t, 1)
+}
+
+func (g *gateway) dial() (net.Conn, *bufio.Reader) {
+	g.t.Helper()
+	conn, err := net.Dial("tcp", g.server.Addr())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { conn.Close() })
+	return conn, bufio.NewReader(conn)
+}
