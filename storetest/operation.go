@@ -13,7 +13,8 @@ import (
 type operation struct {
 	kind       kind
 	key, token int
-	a, b       int // choose among the settings of the kind
+	byOwner    bool // by whoever acquired the key last, instead of token
+	a, b       int  // choose among the settings of the kind
 }
 
 type kind uint8
@@ -58,7 +59,7 @@ func modelRetentions() []time.Duration {
 }
 
 func modelAdvances() []time.Duration {
-	return []time.Duration{20 * time.Second, 70 * time.Second, 70 * time.Second, 200 * time.Second, 1000 * time.Second, 4000 * time.Second}
+	return []time.Duration{20 * time.Second, 70 * time.Second, 70 * time.Second, 200 * time.Second, 1000 * time.Second, 4000 * time.Second, 4000 * time.Second}
 }
 
 func modelFinishes() []semel.FinishParams {
@@ -86,6 +87,9 @@ func drawOperation(b [5]byte) operation {
 		op.token = ownerTokens + int(b[2])%markTokens
 	case opResolve:
 		op.token = ownerTokens + markTokens + int(b[2])%decideTokens
+	case opRenew, opFinish, opCheckpoint:
+		op.byOwner = b[2] >= 64
+		fallthrough
 	default:
 		op.token = int(b[2]) % ownerTokens
 	}
@@ -130,6 +134,9 @@ func (op operation) finishParams() semel.FinishParams {
 // String tells a step of a failing run.
 func (op operation) String() string {
 	who := fmt.Sprintf("key %d token %d", op.key, op.token)
+	if op.byOwner {
+		who = fmt.Sprintf("key %d by its owner", op.key)
+	}
 	switch op.kind {
 	case opClaim, opRecover, opMark:
 		p := op.claimParams()

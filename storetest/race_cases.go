@@ -94,9 +94,8 @@ func together(n int, f func(i int)) {
 func (t *T) oneWinner(stores []semel.Store, keys []semel.KeyID, lost semel.Outcome, set func(*semel.ClaimParams)) {
 	wins := make([]atomic.Int32, len(keys))
 	together(racers, func(i int) {
-		for k := range keys {
-			n := (k + i*len(keys)/racers/2) % len(keys)
-			p := claimOf(keys[n], semel.NewToken())
+		for n, key := range keys {
+			p := claimOf(key, semel.NewToken())
 			set(&p)
 			res, err := stores[i%len(stores)].Claim(t.ctx, p)
 			switch {
@@ -221,7 +220,7 @@ type chaos struct {
 }
 
 func raceChaos(t *T) {
-	for range chaosRuns {
+	for run := range chaosRuns {
 		key := t.key()
 		owner := leaseOver(semel.AtLeastOnce)(t, key)
 		fence := t.read(key).Fence
@@ -235,7 +234,8 @@ func raceChaos(t *T) {
 				t.succeeded(err)
 			},
 		}
-		together(len(acts), func(i int) { acts[i]() })
+		acts = acts[:len(acts)-run%2] // a renewal keeps the others out
+		together(len(acts), func(i int) { acts[(i+run)%len(acts)]() })
 		c.check(t, t.read(key))
 	}
 }

@@ -16,6 +16,7 @@ type world struct {
 	advance func(context.Context, time.Duration) error
 	keys    [modelKeys]semel.KeyID
 	tokens  [modelTokens]semel.Token
+	owners  [modelKeys]semel.Token // whoever acquired last
 	// fences are the last one seen of each key, and the one before.
 	fences, older [modelKeys]semel.Fence
 }
@@ -23,11 +24,17 @@ type world struct {
 // step applies one operation and returns what was said about it.
 func (w *world) step(op operation) reply {
 	key, token := w.keys[op.key], w.tokens[op.token]
+	if op.byOwner {
+		token = w.owners[op.key]
+	}
 	switch op.kind {
 	case opClaim, opRecover, opMark:
 		p := op.claimParams()
 		p.Key, p.Token = key, token
 		res, err := w.store.Claim(w.ctx, p)
+		if res.Outcome == semel.ClaimAcquired {
+			w.owners[op.key] = token
+		}
 		return reply{outcome: res.Outcome, mine: res.Mine, record: res.Record, err: err}
 	case opRenew:
 		_, err := w.store.Renew(w.ctx, semel.RenewParams{Key: key, Token: token, Lease: pick(modelLeases(), op.a), Policy: semel.Policy(op.b % 3)})
