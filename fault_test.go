@@ -57,7 +57,7 @@ func (s *faultStore) Finish(ctx context.Context, p semel.FinishParams) (semel.Fi
 	hook := s.finish
 	s.mu.Unlock()
 	call := func() error {
-		_, err := s.inner.Finish(context.WithoutCancel(ctx), p)
+		_, err := s.inner.Finish(ctx, p)
 		return err
 	}
 	if hook == nil {
