@@ -23,7 +23,17 @@ type claim struct {
 func (c *claim) sortKey() []byte { return c.p.Key[:] }
 
 func (c *claim) apply(t *tx) error {
-	r, err := t.row(stmtClaim, c.args(t.now)...)
+	r := c.fresh(t.now)
+	args := c.args(r)
+	inserted, err := t.exec(stmtInsert, args...)
+	if err != nil {
+		return err
+	}
+	if inserted {
+		c.answer(r, t.now, semel.ClaimAcquired)
+		return nil
+	}
+	r, err = t.row(stmtClaim, append(args, int64(c.p.MaxAttempts), c.p.Recovering)...)
 	if err != nil {
 		return err
 	}
@@ -39,15 +49,25 @@ func (c *claim) apply(t *tx) error {
 	return nil
 }
 
-// args are the parameters of stmtClaim.
-func (c *claim) args(now int64) []any {
-	p, state, kind := &c.p, semel.StateRunning, semel.ResultTombstone
-	if p.Mark {
-		state, kind = semel.StateDone, semel.ResultMark
+// fresh is the record of a key that had none.
+func (c *claim) fresh(now int64) *row {
+	p := &c.p
+	r := &row{
+		key: p.Key[:], format: semel.RecordFormat, state: semel.StateRunning, policy: p.Policy, token: p.Token[:],
+		fence: semel.Fence(now), attempt: 1, leaseUntil: after(now, p.Lease), expiresAt: after(now, p.Retention), startedAt: now,
+		fingerprint: p.Fingerprint[:], scopeID: p.ScopeID[:], operation: p.Operation, keyText: p.KeyText,
 	}
+	if p.Mark {
+		r.state, r.resultKind = semel.StateDone, semel.ResultMark
+	}
+	return r
+}
+
+// args are the parameters of stmtInsert; stmtClaim has two more.
+func (c *claim) args(r *row) []any {
 	return []any{
-		now, p.Key[:], p.Token[:], int64(state), int64(p.Policy), after(now, p.Lease), after(now, p.Retention),
-		p.Fingerprint[:], p.ScopeID[:], p.Operation, p.KeyText, int64(kind), int64(p.MaxAttempts), p.Recovering,
+		r.startedAt, r.key, r.token, int64(r.state), int64(r.policy), r.leaseUntil, r.expiresAt,
+		r.fingerprint, r.scopeID, r.operation, r.keyText, int64(r.resultKind),
 	}
 }
 
@@ -55,7 +75,7 @@ func (c *claim) args(now int64) []any {
 func (c *claim) judge(r *row, now int64) {
 	switch {
 	case string(r.fingerprint) != string(c.p.Fingerprint[:]):
-		c.result.Outcome = semel.ClaimMismatch
+		c.result = semel.ClaimResult{Outcome: semel.ClaimMismatch}
 	case r.state == semel.StateDone:
 		c.answer(r, now, semel.ClaimDone)
 	case r.inDoubt(now):
@@ -65,7 +85,7 @@ func (c *claim) judge(r *row, now int64) {
 	}
 }
 
-// answer tells of the record after the claim; in doubt it may have got by the
+// answer tells of the record after the claim. In doubt it may have got by the
 // claim itself, when its attempts are used up.
 func (c *claim) answer(r *row, now int64, outcome semel.Outcome) {
 	if r.state == semel.StateInDoubt {

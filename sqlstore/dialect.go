@@ -14,6 +14,7 @@ const (
 	stmtBegin statement = iota
 	stmtCommit
 	stmtRollback
+	stmtInsert
 	stmtClaim
 	stmtSelect
 	stmtRenew
@@ -35,8 +36,8 @@ type dialect struct {
 	name string // as in semel.Guarantees
 	dir  string // of its migrations
 	sql  [statements]string
-	// verify refuses a connection that is not fit to write.
-	verify func(ctx context.Context, c *sql.Conn) error
+	// admit makes a connection the writing one, or refuses it.
+	admit func(ctx context.Context, c *sql.Conn) error
 	// classify says what an error of the driver means.
 	classify func(error) class
 	// promise fills in what the settings of the writing connection promise.

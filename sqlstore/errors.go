@@ -22,6 +22,14 @@ func (f *failure) Error() string { return f.err.Error() }
 
 func (f *failure) Unwrap() error { return f.err }
 
+// because adds what ended a wait, unless that is the failure itself.
+func (f *failure) because(cause error) *failure {
+	if errors.Is(cause, f) {
+		return f
+	}
+	return &failure{class: f.class, err: fmt.Errorf("%w: %w", f.err, cause)}
+}
+
 // undone is a failure after which nothing of the transaction remains.
 func (d *dialect) undone(err error) *failure {
 	f := &failure{class: d.classOf(err)}

@@ -87,7 +87,12 @@ func (m Migration) statements() []string {
 
 // migrate brings the schema up to date in one transaction, under the write lock,
 // so that of several processes that start at once one does it.
-func migrate(ctx context.Context, c *sql.Conn, all []Migration, prefix string, now int64) error {
+func migrate(ctx context.Context, db *sql.DB, all []Migration, prefix string, now int64) (err error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	table := prefix + "schema"
 	if done, err := upToDate(ctx, c, all, table); done || err != nil {
 		return err
@@ -99,7 +104,7 @@ func migrate(ctx context.Context, c *sql.Conn, all []Migration, prefix string, n
 		_, rollback := c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return errors.Join(err, rollback)
 	}
-	_, err := c.ExecContext(ctx, "COMMIT")
+	_, err = c.ExecContext(ctx, "COMMIT")
 	return err
 }
 

@@ -39,7 +39,7 @@ func (p *purge) apply(t *tx) error {
 	}
 	p.result.More = found
 	p.result.Lag = 0
-	if found {
+	if found && oldest > 0 { // 0: deleted, not expired
 		p.result.Lag = time.Duration(t.now-oldest) * time.Microsecond
 	}
 	return nil

@@ -77,11 +77,12 @@ func (c dsnConnector) Driver() driver.Driver { return c.driver }
 func sqliteDialect(o Options) *dialect {
 	d := &dialect{
 		name: "sqlite", dir: "sqlite",
-		verify: verifySQLite, classify: classifySQLite, promise: promiseSQLite,
+		admit: admitSQLite, classify: classifySQLite, promise: promiseSQLite,
 		sql: [statements]string{
 			stmtBegin:        "BEGIN IMMEDIATE",
 			stmtCommit:       "COMMIT",
 			stmtRollback:     "ROLLBACK",
+			stmtInsert:       sqliteInsert,
 			stmtClaim:        sqliteClaim,
 			stmtSelect:       sqliteSelect,
 			stmtRenew:        sqliteRenew,

@@ -67,12 +67,18 @@ func (c *sqliteConnector) setWAL(ctx context.Context, conn driver.Conn) error {
 	}
 }
 
-// verifySQLite checks a connection of a pool.
-func verifySQLite(ctx context.Context, c *sql.Conn) error {
+// admitSQLite checks a connection of a pool and makes it the writing one. That one
+// waits for the lock by [writer.lock], since SQLite's own wait sleeps for up to
+// 100 ms at a time and cannot be ended with the caller's patience in all drivers.
+func admitSQLite(ctx context.Context, c *sql.Conn) error {
 	if err := c.PingContext(ctx); err != nil {
 		return err
 	}
-	return verifyPragmas(func(query string) (string, error) { return queryText(ctx, c, query) })
+	if err := verifyPragmas(func(query string) (string, error) { return queryText(ctx, c, query) }); err != nil {
+		return err
+	}
+	_, err := queryText(ctx, c, "PRAGMA busy_timeout = 1")
+	return err
 }
 
 // verifyPragmas refuses a connection whose commits could be lost, or that does

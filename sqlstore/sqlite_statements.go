@@ -28,24 +28,29 @@ func expand(sql, prefix string) string {
 
 const defaultPrefix = "semel_"
 
-// sqliteClaim inserts a fresh record, or moves the one that is there. The branches
-// of its CASEs, by their number in the protocol's table: gone, own (running with
-// the caller's token), spent (attempts used up), taken over, recovered. No row
-// comes back when none applies: a mismatch, running, done or in doubt.
+// sqliteInsert claims a key that has no record. It is most of all claims, and has
+// nothing to read back.
 //
 // ?2 key ?3 token ?4 state ?5 policy ?6 lease_until ?7 expires_at ?8 fingerprint
-// ?9 scope_id ?10 operation ?11 key_text ?12 result_kind ?13 max attempts ?14 recovering
-const sqliteClaim = `
-INSERT INTO semel_record AS r (` + columns + `)
+// ?9 scope_id ?10 operation ?11 key_text ?12 result_kind
+const sqliteInsert = `
+INSERT INTO semel_record (` + columns + `)
 VALUES (?2, 1, ?4, ?5, ?3, ?1, 1, ?6, ?7, ?1, 0, 0, ?8, ?9, ?10, ?11, ?12, NULL, NULL)
-ON CONFLICT (key) DO UPDATE SET
-	(format, state, policy, token, fence, attempt, lease_until, expires_at, started_at, doubt_since, cause,
+ON CONFLICT (key) DO NOTHING`
+
+// sqliteClaim moves a record that is there, by the branches of the protocol: gone,
+// own (running with the caller's token), spent (attempts used up), taken, recovered.
+// No row comes back when none applies.
+//
+// ?2 to ?12 as above ?13 max attempts ?14 recovering
+const sqliteClaim = `
+UPDATE semel_record AS r SET
+	(state, policy, token, fence, attempt, lease_until, expires_at, started_at, doubt_since, cause,
 	 fingerprint, scope_id, operation, key_text, result_kind, result, checkpoint) = (
 	SELECT
-		1,
 		CASE branch WHEN 'own' THEN 1 WHEN 'spent' THEN 4 ELSE ?4 END,
 		CASE WHEN branch IN ('own', 'spent') THEN r.policy WHEN branch = 'recovered' THEN 2 ELSE ?5 END,
-		CASE WHEN branch = 'spent' THEN iif(r.state = 2, zeroblob(16), r.token) ELSE ?3 END,
+		CASE WHEN branch <> 'spent' THEN ?3 WHEN r.state = 2 THEN zeroblob(16) ELSE r.token END,
 		CASE WHEN branch IN ('own', 'spent') THEN r.fence ELSE max(r.fence + 1, ?1) END,
 		CASE WHEN branch IN ('own', 'spent') THEN r.attempt WHEN branch = 'gone' THEN 1 ELSE r.attempt + 1 END,
 		CASE branch WHEN 'spent' THEN r.lease_until ELSE ?6 END,
@@ -68,7 +73,7 @@ ON CONFLICT (key) DO UPDATE SET
 		WHEN {doubt} THEN 'recovered'
 		WHEN ?13 > 0 AND r.attempt >= ?13 THEN 'spent'
 		ELSE 'taken' END AS branch))
-WHERE {readable} AND ({gone} OR r.fingerprint = ?8 AND (r.state = 1 AND {mine} OR {free} OR {doubt} AND ?14))
+WHERE r.key = ?2 AND {readable} AND ({gone} OR r.fingerprint = ?8 AND (r.state = 1 AND {mine} OR {free} OR {doubt} AND ?14))
 RETURNING ` + columns
 
 // ?1 key
@@ -119,10 +124,17 @@ UPDATE semel_record AS r SET
 	checkpoint = iif(?5 = 3, NULL, r.checkpoint)
 WHERE r.key = ?2 AND {readable} AND r.fence = ?4 AND NOT {gone} AND ({free} OR {doubt})`
 
+// sqliteDelete empties the row and leaves its fence, which must go on growing. A
+// row that expired in 1970 counts as none whatever the clock says; the purge takes
+// it away.
+//
 // ?2 key ?3 fence seen
 const sqliteDelete = `
-DELETE FROM semel_record AS r
-WHERE r.key = ?2 AND {readable} AND r.fence = ?3 AND NOT {alive}`
+UPDATE semel_record AS r SET
+	state = 2, policy = 1, token = zeroblob(16), attempt = 0, lease_until = 0, expires_at = 0, started_at = 0, doubt_since = 0,
+	cause = 0, fingerprint = zeroblob(33), scope_id = zeroblob(8), operation = '', key_text = '', result_kind = 0,
+	result = NULL, checkpoint = NULL
+WHERE r.key = ?2 AND {readable} AND r.fence = ?3 AND NOT {gone} AND NOT {alive}`
 
 // ?2 limit
 const sqlitePurge = `

@@ -41,7 +41,7 @@ var (
 func open(ctx context.Context, db *sql.DB, d *dialect, o Options) (*Store, error) {
 	now := func() int64 { return o.Now().UnixMicro() }
 	s := &Store{db: db, dialect: d, now: now}
-	s.writer = &writer{db: db, dialect: d, now: now}
+	s.writer = &writer{db: db, dialect: d, now: now, patience: o.BusyTimeout}
 	s.calls = combiner.New(combiner.Config[operation]{
 		Max:     o.MaxBatch,
 		Compare: func(a, b operation) int { return bytes.Compare(a.sortKey(), b.sortKey()) },
@@ -63,7 +63,7 @@ func (s *Store) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.writer.conn, migrations, o.Prefix, s.now()); err != nil {
+	if err := migrate(ctx, s.db, migrations, o.Prefix, s.now()); err != nil {
 		return fmt.Errorf("sqlstore: migrate: %w", err)
 	}
 	return s.reads.prepare(ctx, s.db, s.dialect)

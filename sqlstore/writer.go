@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/semel-go/semel/internal/combiner"
 )
@@ -23,9 +24,16 @@ type writer struct {
 	db       *sql.DB
 	dialect  *dialect
 	now      func() int64
+	patience time.Duration // for the write lock
 	conn     *sql.Conn
 	prepared [statements]*sql.Stmt
 }
+
+// The pauses between two tries for the write lock.
+const (
+	lockPause    = 500 * time.Microsecond
+	maxLockPause = 10 * time.Millisecond
+)
 
 // tx is a transaction under way.
 type tx struct {
@@ -34,9 +42,9 @@ type tx struct {
 	changed bool
 }
 
-// flush executes a batch in one transaction.
-func (w *writer) flush(batch []*combiner.Call[operation]) error {
-	t, err := w.begin()
+// flush executes a batch in one transaction. ctx bounds the wait for the lock.
+func (w *writer) flush(ctx context.Context, batch []*combiner.Call[operation]) error {
+	t, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,21 +63,51 @@ func (w *writer) flush(batch []*combiner.Call[operation]) error {
 }
 
 // begin starts a transaction that holds the write lock.
-func (w *writer) begin() (*tx, error) {
-	ctx := context.Background()
+func (w *writer) begin(ctx context.Context) (*tx, error) {
 	if w.conn == nil {
 		if err := w.connect(ctx); err != nil {
 			return nil, w.dialect.undone(err)
 		}
 	}
-	if _, err := w.exec(stmtBegin); err != nil {
-		f := w.dialect.undone(err)
+	if f := w.lock(ctx); f != nil {
 		if f.class != classBusy {
 			w.disconnect()
 		}
 		return nil, f
 	}
 	return &tx{w: w, now: w.now()}, nil
+}
+
+// lock starts a transaction as soon as no other process has one under way.
+func (w *writer) lock(ctx context.Context) *failure {
+	_, err := w.exec(stmtBegin)
+	if err == nil {
+		return nil
+	}
+	f := w.dialect.undone(err)
+	if f.class != classBusy {
+		return f
+	}
+	return w.waitLock(ctx, f)
+}
+
+// waitLock tries again, ever less often, until the patience of the store or of
+// the caller is at its end.
+func (w *writer) waitLock(ctx context.Context, f *failure) *failure {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.patience, f)
+	defer cancel()
+	for pause := lockPause; f != nil && f.class == classBusy; pause = min(2*pause, maxLockPause) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return f.because(context.Cause(ctx))
+		}
+		f = nil
+		if _, err := w.exec(stmtBegin); err != nil {
+			f = w.dialect.undone(err)
+		}
+	}
+	return f
 }
 
 // end commits, if there is anything to commit.
@@ -101,7 +139,7 @@ func (w *writer) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.dialect.verify(ctx, conn); err != nil {
+	if err := w.dialect.admit(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	w.conn = conn
@@ -124,6 +162,7 @@ func (w *writer) disconnect() {
 	w.conn = nil
 }
 
+// exec runs a statement that no caller can cancel.
 func (w *writer) exec(id statement, args ...any) (sql.Result, error) {
 	stmt, err := w.stmt(id)
 	if err != nil {

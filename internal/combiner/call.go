@@ -12,7 +12,7 @@ type Call[T any] struct {
 
 	stage atomic.Int32
 	err   error
-	done  chan struct{}
+	done  chan struct{} // nil for a call that its caller flushes
 }
 
 // The stages of a call. The caller and the flush race for the first step, so

@@ -1,8 +1,8 @@
 // Package combiner turns concurrent calls into batches without waiting for any.
 //
-// A call that finds the combiner idle is flushed at once, alone. Calls that
-// arrive while a flush is under way form the next batch. There is no timer, and
-// no goroutine while there are no calls.
+// A call that finds the combiner idle is flushed at once, alone, by its caller.
+// Calls that arrive while a flush is under way form the next batch. There is no
+// timer, and no goroutine while there are no calls.
 //
 //	c := combiner.New(combiner.Config[*op]{Max: 512, Flush: flush})
 //	err := c.Do(ctx, op)
@@ -37,8 +37,10 @@ type Config[T any] struct {
 	// Flush executes a batch. It must call [Call.Start] on each call before it
 	// gives the call any effect, skip those that answer false, and answer each
 	// started call by [Call.Answer]. An error answers the whole batch instead.
-	// Flushes never overlap.
-	Flush func(batch []*Call[T]) error
+	// ctx bounds what happens before the first start, and nothing after it: it is
+	// the caller's when he flushes his own call, and never ends otherwise. Flushes
+	// never overlap.
+	Flush func(ctx context.Context, batch []*Call[T]) error
 	// Alone says of an error of Flush that nothing of the batch has taken effect
 	// and that one call may have spoilt it for the others: each call is then
 	// flushed alone. Default: never.
@@ -65,14 +67,18 @@ func New[T any](cfg Config[T]) *Combiner[T] {
 
 // Do executes op in some batch and returns its answer. The batch does not depend
 // on ctx: when ctx ends first, Do returns [ErrWithdrawn] or [ErrLeft], according
-// to whether op was started, and op must not be touched after ErrLeft.
+// to whether op was started, and op must not be touched after ErrLeft. A caller
+// who flushes his own call stays until it is over once it is started.
 func (c *Combiner[T]) Do(ctx context.Context, op T) error {
 	if ctx.Err() != nil {
 		return because(ErrWithdrawn, ctx)
 	}
-	call := &Call[T]{Op: op, done: make(chan struct{})}
-	if !c.enqueue(call) {
+	call := &Call[T]{Op: op}
+	switch c.enter(call) {
+	case refused:
 		return fmt.Errorf("%w: closed", ErrWithdrawn)
+	case leads:
+		return c.lead(ctx, call)
 	}
 	select {
 	case <-call.done:
@@ -82,24 +88,46 @@ func (c *Combiner[T]) Do(ctx context.Context, op T) error {
 	}
 }
 
-// enqueue adds a call and sees to it that somebody flushes.
-func (c *Combiner[T]) enqueue(call *Call[T]) bool {
+// role is what becomes of a call that enters.
+type role int
+
+const (
+	refused role = iota // closed
+	leads               // nobody flushes: its caller does
+	follows             // queued for the next batch
+)
+
+func (c *Combiner[T]) enter(call *Call[T]) role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return false
-	}
-	c.queue = append(c.queue, call)
-	if !c.running {
+	switch {
+	case c.closed:
+		return refused
+	case !c.running:
 		c.running = true
-		go c.run()
+		return leads
 	}
-	return true
+	call.done = make(chan struct{})
+	c.queue = append(c.queue, call)
+	return follows
+}
+
+// lead flushes the caller's own call. Those that came meanwhile are not his work.
+func (c *Combiner[T]) lead(ctx context.Context, call *Call[T]) error {
+	defer func() {
+		if batch := c.next(); batch != nil {
+			go c.run(batch)
+		}
+	}()
+	if err := c.cfg.Flush(ctx, []*Call[T]{call}); err != nil {
+		return err
+	}
+	return call.err
 }
 
 // run flushes batch after batch until the queue is empty.
-func (c *Combiner[T]) run() {
-	for batch := c.next(); batch != nil; batch = c.next() {
+func (c *Combiner[T]) run(batch []*Call[T]) {
+	for ; batch != nil; batch = c.next() {
 		c.flush(batch)
 	}
 }
@@ -127,10 +155,11 @@ func (c *Combiner[T]) flush(batch []*Call[T]) {
 	if c.cfg.Compare != nil {
 		slices.SortStableFunc(batch, func(a, b *Call[T]) int { return c.cfg.Compare(a.Op, b.Op) })
 	}
-	err := c.cfg.Flush(batch)
+	ctx := context.Background()
+	err := c.cfg.Flush(ctx, batch)
 	if err != nil && len(batch) > 1 && c.cfg.Alone != nil && c.cfg.Alone(err) {
 		for i := range batch {
-			c.settle(batch[i:i+1], c.cfg.Flush(batch[i:i+1]))
+			c.settle(batch[i:i+1], c.cfg.Flush(ctx, batch[i:i+1]))
 		}
 		return
 	}

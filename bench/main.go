@@ -1,0 +1,93 @@
+// Command bench compares Semel with the code that people write without it. Each
+// suite runs its contenders in interleaved windows and prints a table of ratios.
+//
+//	go run . -only sqlite
+//	go run . -write ../docs/performance.md
+//
+// A suite is a function in a file of its own; add it to the list in suites.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// suite is one table of docs/performance.md.
+type suite struct {
+	name string
+	run  func(ctx context.Context, cfg window.Config) (*window.Table, error)
+}
+
+func suites() []suite {
+	return []suite{
+		{"sqlite", sqliteSuite},
+	}
+}
+
+func main() {
+	only := flag.String("only", "", "run these suites, separated by commas; all by default")
+	length := flag.Duration("window", 400*time.Millisecond, "length of a window")
+	rounds := flag.Int("rounds", 7, "windows of each contender; the best counts")
+	file := flag.String("write", "", "put the tables into this file, each in its section")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cfg := window.Config{Window: *length, Rounds: *rounds}
+	if err := runSuites(ctx, *only, cfg, *file); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func runSuites(ctx context.Context, only string, cfg window.Config, file string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	for _, s := range chosen {
+		table, err := s.run(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Println(table.Markdown())
+		if file == "" {
+			continue
+		}
+		if err := writeSection(file, s.name, table.Markdown()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns the suites named in only, or all.
+func choose(only string) ([]suite, error) {
+	if only == "" {
+		return suites(), nil
+	}
+	var chosen []suite
+	for name := range strings.SplitSeq(only, ",") {
+		s, ok := find(name)
+		if !ok {
+			return nil, fmt.Errorf("there is no suite %q", name)
+		}
+		chosen = append(chosen, s)
+	}
+	return chosen, nil
+}
+
+func find(name string) (suite, bool) {
+	for _, s := range suites() {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return suite{}, false
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/sqlstore"
+	"modernc.org/sqlite"
+)
+
+func openStore(ctx context.Context, file string) (*sqlstore.Store, error) {
+	connector, err := sqlstore.Connector(&sqlite.Driver{}, file)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.OpenSQLite(ctx, connector, nil)
+}
+
+// storeCycle claims a new key and finishes it, on any store, under contexts with
+// a deadline as the engine's.
+func storeCycle(store semel.Store, retention time.Duration) func(context.Context, int) error {
+	return func(ctx context.Context, _ int) error {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		var key semel.KeyID
+		rand.Read(key[:])
+		token := semel.NewToken()
+		res, err := store.Claim(ctx, semel.ClaimParams{
+			Key: key, Token: token, Policy: semel.AtLeastOnce, Lease: 30 * time.Second, Retention: retention, Operation: "charge",
+		})
+		if err != nil {
+			return err
+		}
+		if res.Outcome != semel.ClaimAcquired {
+			return fmt.Errorf("a new key is %v", res.Outcome)
+		}
+		_, err = store.Finish(ctx, semel.FinishParams{
+			Key: key, Token: token, State: semel.StateDone, Retention: retention,
+			Result: semel.StoredResult{Kind: semel.ResultValue, Data: make([]byte, payload)},
+		})
+		return err
+	}
+}

@@ -1,0 +1,38 @@
+package integration
+
+import (
+	"database/sql/driver"
+	"path/filepath"
+	"testing"
+
+	"github.com/semel-go/semel/sqlstore"
+	"modernc.org/sqlite"
+)
+
+// connectorTo returns a modernc.org/sqlite connector with the driver's defaults.
+func connectorTo(t testing.TB, dsn string) driver.Connector {
+	t.Helper()
+	c, err := sqlstore.Connector(&sqlite.Driver{}, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openSQLite opens a store on a file; empty is a new one.
+func openSQLite(t testing.TB, file string, opts *sqlstore.Options) *sqlstore.Store {
+	t.Helper()
+	if file == "" {
+		file = filepath.Join(t.TempDir(), "semel.db")
+	}
+	s, err := sqlstore.OpenSQLite(t.Context(), connectorTo(t, file), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
