@@ -77,8 +77,8 @@ func (s *plainStore) setFormat(_ context.Context, key semel.KeyID, format int) e
 // or until somebody else has written.
 func (s *plainStore) pause() {
 	s.mu.Unlock()
-	writes := s.writes.Load()
-	for i := 0; i < 2000 && s.writes.Load() == writes; i++ {
+	writes, began := s.writes.Load(), time.Now()
+	for s.writes.Load() == writes && time.Since(began) < 3*time.Millisecond {
 		runtime.Gosched()
 	}
 	s.mu.Lock()
@@ -206,13 +206,14 @@ func (s *plainStore) Purge(_ context.Context, p semel.PurgeParams) (res semel.Pu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock()
-	for _, key := range slices.Collect(maps.Keys(s.entries)) {
+	due := slices.DeleteFunc(slices.Collect(maps.Keys(s.entries)), func(key semel.KeyID) bool { return !s.purgeable(s.entries[key], now) })
+	if s.flaw == purgeReadsThenDeletes {
+		s.pause()
+	}
+	for _, key := range due {
 		e := s.entries[key]
-		if e == nil || !s.purgeable(e, now) {
+		if e == nil {
 			continue
-		}
-		if s.flaw == purgeReadsThenDeletes {
-			s.pause()
 		}
 		if res.Purged < p.Limit || s.flaw == purgeUnbounded {
 			s.remove(key)
