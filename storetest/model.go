@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,11 +33,34 @@ func modelCases() []Case {
 func modelRandom(t *T) {
 	for run := range uint64(modelRuns) {
 		ops := randomOperations(rand.New(rand.NewPCG(t.seed, run)), modelSteps)
-		ops = slices.DeleteFunc(ops, func(op operation) bool { return !t.can(op.kind) })
-		if n, problem := t.replay(ops); problem != "" {
-			ops, problem = t.shrink(ops[:n+1], problem)
-			t.fatalf("seed %d, run %d: %s\n    after\n    %s", t.seed, run, problem, steps(ops))
+		t.follow(fmt.Sprintf("seed %d, run %d", t.seed, run), ops)
+	}
+}
+
+// CheckScript is the case of random runs with operations that are drawn from
+// script, five bytes each: for fuzzing a store against the specification. It
+// returns nil if both agree.
+func CheckScript(ctx context.Context, h Harness, script []byte) *Failure {
+	c := modelCases()[0]
+	c.check = func(t *T) {
+		var ops []operation
+		for b := range slices.Chunk(script, operationBytes) {
+			if len(b) == operationBytes {
+				ops = append(ops, drawOperation([operationBytes]byte(b)))
+			}
 		}
+		t.follow("script", ops)
+	}
+	_, failure := c.run(ctx, h)
+	return failure
+}
+
+// follow replays operations and reports the shortest run found that fails.
+func (t *T) follow(what string, ops []operation) {
+	ops = slices.DeleteFunc(ops, func(op operation) bool { return !t.can(op.kind) })
+	if n, problem := t.replay(ops); problem != "" {
+		ops, problem = t.shrink(ops[:n+1], problem)
+		t.fatalf("%s: %s\n    after\n    %s", what, problem, steps(ops))
 	}
 }
 

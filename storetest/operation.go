@@ -8,7 +8,7 @@ import (
 	"github.com/semel-go/semel"
 )
 
-// operation is one step of a random run, small enough to be drawn from five
+// operation is one step of a random run, small enough to be drawn from a few
 // bytes. Keys, tokens and settings are few, so that steps meet.
 type operation struct {
 	kind       kind
@@ -54,8 +54,10 @@ const (
 // spare at every border.
 func modelLeases() []time.Duration { return []time.Duration{time.Minute, 3 * time.Minute} }
 
+// modelRetentions are seldom Forever: what is done forever has nothing more to show.
 func modelRetentions() []time.Duration {
-	return []time.Duration{1010 * time.Second, 3610 * time.Second, semel.Forever}
+	const short, long = 1010 * time.Second, 3610 * time.Second
+	return []time.Duration{short, long, short, long, short, long, semel.Forever}
 }
 
 func modelAdvances() []time.Duration {
@@ -79,8 +81,10 @@ func modelResolutions() []semel.Resolution {
 
 func pick[E any](from []E, n int) E { return from[n%len(from)] }
 
-// drawOperation makes an operation of five bytes.
-func drawOperation(b [5]byte) operation {
+// operationBytes is what an operation is drawn from.
+const operationBytes = 5
+
+func drawOperation(b [operationBytes]byte) operation {
 	op := operation{kind: pick(kinds(), int(b[0])), key: int(b[1]) % modelKeys, a: int(b[3]), b: int(b[4])}
 	switch op.kind {
 	case opMark:
@@ -88,7 +92,7 @@ func drawOperation(b [5]byte) operation {
 	case opResolve:
 		op.token = ownerTokens + markTokens + int(b[2])%decideTokens
 	case opRenew, opFinish, opCheckpoint:
-		op.byOwner = b[2] >= 64
+		op.byOwner = b[2] >= 128
 		fallthrough
 	default:
 		op.token = int(b[2]) % ownerTokens
@@ -99,7 +103,7 @@ func drawOperation(b [5]byte) operation {
 func randomOperations(rng *rand.Rand, n int) []operation {
 	ops := make([]operation, n)
 	for i := range ops {
-		var b [5]byte
+		var b [operationBytes]byte
 		for j := range b {
 			b[j] = byte(rng.Uint32())
 		}
