@@ -36,6 +36,8 @@ the gateway's --principal, an equals sign, and the caller's value:
   cookie:session=3f1a
   client-cert=CN=till-7,O=Shop        (or the certificate's URI)
   global`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeysGet(std), newKeysList(std), newKeysResolve(std), newKeysDelete(std))
 	return cmd

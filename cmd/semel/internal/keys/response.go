@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,11 @@ func ReadResponse(r io.Reader) (semel.StoredResult, error) {
 	if err != nil {
 		return semel.StoredResult{}, fmt.Errorf("no HTTP response as curl -i prints it: %w", err)
 	}
-	return semelhttp.EncodeResponse(res), nil
+	result := semelhttp.EncodeResponse(res)
+	if _, err := semelhttp.DecodeResponse(result); err != nil {
+		return result, fmt.Errorf("this response cannot be sent: %w", err)
+	}
+	return result, nil
 }
 
 func parseResponse(data []byte) (semelhttp.Response, error) {
@@ -49,12 +54,15 @@ func parseResponse(data []byte) (semelhttp.Response, error) {
 			if n, err := strconv.Atoi(p.Value); err != nil || n != len(body) {
 				return res, fmt.Errorf("the body has %d bytes and Content-Length says %s: the file was cut, changed, or made with --compressed", len(body), p.Value)
 			}
-		case !strings.EqualFold(p.Name, "Transfer-Encoding"):
+		case !slices.Contains(ofOneMessage, p.Name):
 			res.Header = append(res.Header, p)
 		}
 	}
 	return res, nil
 }
+
+// ofOneMessage are fields that curl shows and a replay must not repeat.
+var ofOneMessage = []string{"Transfer-Encoding", "Connection", "Keep-Alive", "Trailer", "Date", "Age", "Alt-Svc", "Set-Cookie", "Idempotency-Key", "Idempotent-Replayed"}
 
 func splitResponse(data []byte) (head, body []byte, err error) {
 	for _, gap := range []string{"\r\n\r\n", "\n\n"} {
