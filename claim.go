@@ -69,7 +69,8 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 		return e.acquired(ctx, op, p, sent, res.Record), nil, nil
 	case ClaimDone:
 		e.observe(Event{Kind: EventReplay, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt, Bytes: len(res.Record.Result.Data)})
-		return nil, &res.Record, nil
+		rec := res.Record
+		return nil, &rec, nil
 	case ClaimMismatch:
 		e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
 		return nil, nil, &MismatchError{}
@@ -85,7 +86,7 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 // claim sends the claim until it has an answer with a lease that is worth
 // having. It returns the time just before the claim that counted was sent.
 func (e *Engine) claim(ctx context.Context, p *ClaimParams) (sent time.Time, res ClaimResult, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.ClaimTimeout)
+	ctx, cancel := e.bounded(ctx, e.opts.ClaimTimeout)
 	defer cancel()
 	backoff := 10 * time.Millisecond
 	for try := 1; ; try++ {

@@ -15,6 +15,7 @@ type Engine struct {
 	store   Store
 	changes ChangeWaiter // nil: poll
 	purger  Purger       // nil: the store expires records by itself
+	local   bool         // ProcessLocal
 	opts    Options
 
 	wheel     wheel
@@ -31,7 +32,8 @@ type Engine struct {
 	runs    atomic.Int64       // held by callers
 }
 
-// ProcessLocal is implemented by stores that other processes cannot share.
+// ProcessLocal is an optional capability: it marks a store that other processes
+// cannot share. Its calls return at once, so the engine bounds none by a timeout.
 type ProcessLocal interface{ ProcessLocal() }
 
 // New returns an engine on store. All settings are checked, and all mistakes
@@ -41,10 +43,10 @@ func New(store Store, opts *Options) (*Engine, error) {
 		return nil, errors.New("semel: the store is nil; open one first, such as memstore.New or sqlstore.OpenSQLite")
 	}
 	e := &Engine{store: store, opts: opts.withDefaults()}
-	_, local := store.(ProcessLocal)
+	_, e.local = store.(ProcessLocal)
 	err := errors.Join(
 		e.opts.validate(),
-		refuse(local && e.opts.Replicas > 1, "Replicas is %d, but the store lives in one process: each replica would run the work; use a shared store", e.opts.Replicas),
+		refuse(e.local && e.opts.Replicas > 1, "Replicas is %d, but the store lives in one process: each replica would run the work; use a shared store", e.opts.Replicas),
 	)
 	if err != nil {
 		return nil, err
@@ -84,6 +86,14 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) left(ctx context.Context) error {
 	return fmt.Errorf("semel: closed with %d runs under way, %d results and %d releases not saved: %w",
 		e.runs.Load(), e.saves.Load(), e.frees.Load(), context.Cause(ctx))
+}
+
+// bounded gives a store call its timeout.
+func (e *Engine) bounded(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if e.local {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
 }
 
 func (e *Engine) now() time.Time { return e.opts.Clock.Now() }

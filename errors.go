@@ -180,6 +180,10 @@ type verdictError struct {
 
 func (e *verdictError) Unwrap() error { return e.error }
 
+// State is what the handler said: StateReleased or StateInDoubt. Layers above the
+// engine find it with errors.As.
+func (e *verdictError) State() State { return e.state }
+
 func wrapVerdict(err error, s State) error {
 	if err == nil {
 		return nil

@@ -59,23 +59,42 @@ func (in Input) check() error {
 	return in.err
 }
 
-// fingerprint digests the input. Each part is preceded by its length, so that
-// borders count, and the whole by the number of parts.
+// fingerprint digests the input: the number of parts, and each part preceded by
+// its length, so that borders count.
 func (in Input) fingerprint(secret []byte) Fingerprint {
-	var h hash.Hash
-	if len(secret) > 0 {
-		h = hmac.New(sha256.New, secret)
-	} else {
-		h = sha256.New()
+	fp := Fingerprint{fingerprintVersion}
+	if size := in.size(); len(secret) == 0 && size <= 512 { // in one piece, on the stack
+		buf := appendLen(appendPart(make([]byte, 0, 600), fingerprintPrefix), len(in.parts))
+		for _, p := range in.parts {
+			buf = appendPart(buf, p)
+		}
+		sum := sha256.Sum256(buf)
+		copy(fp[1:], sum[:])
+		return fp
 	}
-	head := make([]byte, 0, 64)
-	head = appendPart(head, "semel/fingerprint/1")
-	h.Write(appendLen(head, len(in.parts)))
+	h := newDigest(secret)
+	h.Write(appendLen(appendPart(nil, fingerprintPrefix), len(in.parts)))
 	for _, p := range in.parts {
-		h.Write(appendLen(head[:0], len(p)))
+		h.Write(appendLen(nil, len(p)))
 		h.Write(p)
 	}
-	fp := Fingerprint{fingerprintVersion}
 	h.Sum(fp[1:1])
 	return fp
+}
+
+const fingerprintPrefix = "semel/fingerprint/1"
+
+func newDigest(secret []byte) hash.Hash {
+	if len(secret) == 0 {
+		return sha256.New()
+	}
+	return hmac.New(sha256.New, secret)
+}
+
+// size is what the parts take with their lengths.
+func (in Input) size() (n int) {
+	for _, p := range in.parts {
+		n += 8 + len(p)
+	}
+	return n
 }

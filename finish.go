@@ -72,7 +72,7 @@ func (r *Run) finishParams(v Verdict) FinishParams {
 // finishTwice is what a caller waits for: one call, and another one if the first
 // failed at once. A result that the store has no room for becomes a tombstone.
 func (r *Run) finishTwice(f *FinishParams) error {
-	ctx, cancel := context.WithTimeout(r.e.ctx, r.e.opts.FinishTimeout)
+	ctx, cancel := r.e.bounded(r.e.ctx, r.e.opts.FinishTimeout)
 	defer cancel()
 	err := r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
 	if err == nil || errors.Is(err, ErrFenced) || ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (r *Run) finishTwice(f *FinishParams) error {
 }
 
 func (e *Engine) finishCall(ctx context.Context, f FinishParams, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := e.bounded(ctx, timeout)
 	defer cancel()
 	sent := e.now()
 	_, err := e.store.Finish(ctx, f)

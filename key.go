@@ -161,12 +161,13 @@ func deriveUUID(id KeyID, label string) string {
 
 // scopeIDOf is the digest of the principal under secret, cut to 8 bytes.
 func scopeIDOf(secret []byte, principal string) ScopeID {
-	buf := appendPart(appendPart(make([]byte, 0, 128), "semel/scope/1"), principal)
 	if len(secret) == 0 {
-		sum := sha256.Sum256(buf)
+		sum := sha256.Sum256(appendPart(appendPart(make([]byte, 0, 128), scopePrefix), principal))
 		return ScopeID(sum[:8])
 	}
 	mac := hmac.New(sha256.New, secret)
-	mac.Write(buf)
+	mac.Write(appendPart(appendPart(nil, scopePrefix), principal))
 	return ScopeID(mac.Sum(nil)[:8])
 }
+
+const scopePrefix = "semel/scope/1"

@@ -107,10 +107,14 @@ func (o *Options) validate() error {
 	)
 }
 
-// checkTimes checks the settings that an operation can override.
+// checkTimes checks the settings that an operation can override. It runs once an
+// operation, so nothing is boxed for messages that are not needed.
 func checkTimes(policy Policy, lease, retention, wait time.Duration, maxAttempts int) error {
+	if okPolicy(policy) && lease >= minLease && retention >= minRetention && lease < retention && wait >= 0 && wait < retention && maxAttempts >= 0 {
+		return nil
+	}
 	return errors.Join(
-		refuse(policy != AtLeastOnce && policy != AtMostOnce, "Policy %d is unknown; use semel.AtLeastOnce or semel.AtMostOnce", policy),
+		refuse(!okPolicy(policy), "Policy %d is unknown; use semel.AtLeastOnce or semel.AtMostOnce", policy),
 		refuse(lease < minLease, "Lease %v is below 1s: a pause of the process would end it; use 1s or more", lease),
 		refuse(retention < minRetention, "Retention %v is below 1s; use 1s or more, or semel.Forever", retention),
 		refuse(lease >= retention, "Lease %v is not below Retention %v: a record would expire while it runs; raise Retention", lease, retention),
@@ -119,6 +123,8 @@ func checkTimes(policy Policy, lease, retention, wait time.Duration, maxAttempts
 		refuse(maxAttempts < 0, "MaxAttempts is negative; use 0 for no limit"),
 	)
 }
+
+func okPolicy(p Policy) bool { return p == AtLeastOnce || p == AtMostOnce }
 
 func refuse(bad bool, format string, args ...any) error {
 	if !bad {
