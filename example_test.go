@@ -21,20 +21,30 @@ func newEngine(opts *semel.Options) *semel.Engine {
 	return engine
 }
 
+// The code of the README.
 func ExampleDo() {
 	ctx := context.Background()
-	engine := newEngine(nil)
+	store, err := memstore.New(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	engine, err := semel.New(store, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer engine.Close(ctx)
 
 	op := semel.Op{
 		Key:   semel.KeyOf(semel.Scope{Principal: "user-7", Operation: "charge"}, "order-1"),
 		Input: semel.InputString("10.00 EUR"),
 	}
-	charge := func(context.Context) (string, error) {
+	charge := func(ctx context.Context) (string, error) {
 		fmt.Println("charging the card")
 		return "receipt-1", nil
 	}
-	for range 3 {
+	for range 3 { // a double click and a retry
 		res, err := semel.Do(ctx, engine, op, charge)
 		fmt.Println(res.Value, res.Replayed, err)
 	}
