@@ -113,7 +113,11 @@ func after(now int64, d time.Duration) int64 {
 	if d == semel.Forever {
 		return never
 	}
-	return now + int64((d+time.Microsecond-1)/time.Microsecond)
+	us := now + int64(d/time.Microsecond)
+	if d%time.Microsecond > 0 {
+		us++
+	}
+	return us
 }
 
 func timeOf(us int64) time.Time {
