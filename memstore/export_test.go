@@ -10,6 +10,14 @@ func (s *Store) Queued() (n int) {
 	return n
 }
 
+// Waiting is the number of keys that are waited for.
+func (s *Store) Waiting() (n int) {
+	for i := range s.shards {
+		n += len(s.shards[i].waiters)
+	}
+	return n
+}
+
 // SetFormat makes a record look as if a later version had written it.
 func (s *Store) SetFormat(key semel.KeyID, format int) {
 	sh := s.shardOf(key)

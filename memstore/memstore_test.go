@@ -75,10 +75,10 @@ func TestFullStoreLeavesRoomForResults(t *testing.T) {
 // Expired records make room for new ones, in whatever shard they lie.
 func TestFullStoreForgetsTheExpired(t *testing.T) {
 	t.Parallel()
-	now := time.Unix(1_700_000_000, 0)
-	store := newStore(t, &memstore.Options{MaxBytes: 64 << 10, Now: func() time.Time { return now }})
+	clock := &handClock{now: time.Unix(1_700_000_000, 0)}
+	store := newStore(t, &memstore.Options{MaxBytes: 64 << 10, Now: clock.Now})
 	before := fill(t, store, 0)
-	now = now.Add(25 * time.Hour)
+	clock.now = clock.now.Add(25 * time.Hour)
 	if again := fill(t, store, 1_000); again != before {
 		t.Errorf("%d records fit, then %d after all had expired", before, again)
 	}

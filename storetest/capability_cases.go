@@ -307,5 +307,8 @@ func checkpointOwner(t *T) {
 	}
 	key = t.key()
 	owner := leaseOver(semel.AtLeastOnce)(t, key)
-	t.noError("a lapsed owner's checkpoint, while nobody took over", t.checkpoint(key, owner, []byte("mine")))
+	data := []byte("mine")
+	t.noError("a lapsed owner's checkpoint, while nobody took over", t.checkpoint(key, owner, data))
+	copy(data, "scribble")
+	t.wantCheckpoint("after the caller used its buffer again", t.read(key), []byte("mine"))
 }

@@ -189,6 +189,7 @@ func attemptsLimit(t *T) {
 		t.fatalf("the fourth claim of three: %v, %s; want in doubt, cause attempts, attempt 3", res.Outcome, brief(res.Record))
 	}
 	t.fencedForever("after the limit was met", key, last)
+	t.fencedForever("after the limit was met, with no token,", key, semel.Token{})
 	t.advance(10 * retention)
 	t.wantOutcome("long after the limit was met, without a limit", key, semel.ClaimInDoubt)
 	t.resolve(key, semel.ResolveDidNotHappen)

@@ -28,6 +28,11 @@ func fenceCases() []Case {
 			}),
 		},
 		{
+			Name:  "fence/over the deletion of others",
+			Why:   "a store that remembers one fence for many deleted keys must remember the highest",
+			check: fenceOverOthers,
+		},
+		{
 			Name:  "fence/follows the clock",
 			Why:   "a plain counter is no fence: after a failover two holders had the same number 4; the store's clock in µs is its floor",
 			check: fenceFollowsClock,
@@ -63,6 +68,24 @@ func fenceOver(what string, forget func(*T, semel.KeyID)) func(*T) {
 			}
 			t.finish(releaseOf(key, p.Token))
 		}
+	}
+}
+
+func fenceOverOthers(t *T) {
+	key := t.key()
+	neighbour := key
+	neighbour[len(neighbour)-1]++
+	releasedRecord(t, neighbour)
+	var last semel.Fence
+	for range 50 {
+		p := claimOf(key, semel.NewToken())
+		last = t.acquire(p).Fence
+		t.finish(releaseOf(key, p.Token))
+	}
+	t.resolve(key, semel.ResolveDelete)
+	t.resolve(neighbour, semel.ResolveDelete)
+	if r := t.acquire(claimOf(key, semel.NewToken())); r.Fence <= last {
+		t.errorf("fence %d after deletions, it was %d before", r.Fence, last)
 	}
 }
 

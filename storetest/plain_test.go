@@ -170,6 +170,9 @@ func (s *plainStore) expiry(now time.Time, retention time.Duration) time.Time {
 func (s *plainStore) remove(key semel.KeyID) {
 	if e := s.entries[s.id(key)]; e != nil && s.flaw != fenceRestarts && s.flaw != fenceCounts {
 		s.forgotten = max(s.forgotten, e.rec.Fence)
+		if s.flaw == fenceOfLastDeleted {
+			s.forgotten = e.rec.Fence
+		}
 	}
 	delete(s.entries, s.id(key))
 }

@@ -64,7 +64,7 @@ func (s *plainStore) next(e *entry, now time.Time, p *semel.ClaimParams) semel.C
 		return s.acquire(e, now, p, semel.AtMostOnce)
 	case p.MaxAttempts > 0 && e.rec.Attempt >= p.MaxAttempts && s.flaw != attemptsUnlimited:
 		if e.rec.State == semel.StateReleased {
-			e.token = semel.Token{}
+			e.token = s.nobody()
 		}
 		e.rec.State, e.rec.Cause, e.rec.Since = semel.StateInDoubt, semel.CauseAttempts, now
 		return s.answer(semel.ClaimInDoubt, e, now, p)
@@ -78,6 +78,14 @@ func (s *plainStore) next(e *entry, now time.Time, p *semel.ClaimParams) semel.C
 		e.rec.ScopeID, e.rec.Operation, e.rec.KeyText = p.ScopeID, p.Operation, p.KeyText
 	}
 	return s.acquire(e, now, p, p.Policy)
+}
+
+// nobody is a token that no caller has.
+func (s *plainStore) nobody() semel.Token {
+	if s.flaw == zeroOwns {
+		return semel.Token{}
+	}
+	return semel.NewToken()
 }
 
 // fresh puts a new record in place of whatever there was.

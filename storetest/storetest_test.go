@@ -41,6 +41,8 @@ const (
 	lapseClaimable          flaw = "a lapsed AtMostOnce run can be claimed"
 	callersPolicy           flaw = "the caller's policy decides about a lapse"
 	attemptsUnlimited       flaw = "MaxAttempts is ignored"
+	zeroOwns                flaw = "a caller without a token owns what nobody owns"
+	fenceOfLastDeleted      flaw = "a deletion remembers its own fence, not the highest"
 	releaseForgetsAttempts  flaw = "a release sets the attempts back"
 	decisionKeepsAttempts   flaw = "after did-not-happen the attempts are still used up"
 	causeReplaced           flaw = "a second cause replaces the first"
@@ -109,6 +111,8 @@ func rejections() []rejection {
 		{lapseClaimable, "table/lapsed AtMostOnce", "answered acquired, want in-doubt"},
 		{callersPolicy, "policy/the record's decides", "want in doubt"},
 		{attemptsUnlimited, "attempts/the limit leaves a doubt", "the fourth claim of three: acquired"},
+		{zeroOwns, "attempts/the limit leaves a doubt", "with no token, succeeded"},
+		{fenceOfLastDeleted, "fence/over the deletion of others", "after deletions, it was"},
 		{releaseForgetsAttempts, "table/released", "answered acquired, want in-doubt"},
 		{decisionKeepsAttempts, "attempts/the limit leaves a doubt", "in-doubt (mine: false); want acquired"},
 		{causeReplaced, "doubt/keeps its first cause", "the record changed"},
