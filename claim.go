@@ -60,6 +60,9 @@ func (e *Engine) claimParams(op Op) *ClaimParams {
 
 // claimOnce claims without waiting for a running duplicate.
 func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *Record, error) {
+	if rec := e.cache.get(p.Key, e.now()); rec != nil {
+		return e.fromCache(op, p, rec)
+	}
 	sent, res, err := e.claim(ctx, p)
 	if err != nil {
 		return e.unclaimed(ctx, op, p, err)
@@ -68,12 +71,12 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 	case ClaimAcquired:
 		return e.acquired(ctx, op, p, sent, res.Record), nil, nil
 	case ClaimDone:
-		e.observe(Event{Kind: EventReplay, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt, Bytes: len(res.Record.Result.Data)})
+		e.observe(replayOf(op, &res.Record))
 		rec := res.Record
+		e.cache.put(&rec, sent)
 		return nil, &rec, nil
 	case ClaimMismatch:
-		e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
-		return nil, nil, &MismatchError{}
+		return nil, nil, e.mismatch(op, p)
 	case ClaimInDoubt:
 		e.observe(Event{Kind: EventInDoubt, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt})
 		return nil, nil, &InDoubtError{Since: res.Record.Since, Cause: res.Record.Cause, Attempt: res.Record.Attempt}
@@ -81,6 +84,26 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 		return nil, nil, &InProgressError{RetryAfter: retryAfter(res.Record.LeaseLeft), fence: res.Record.Fence, left: res.Record.LeaseLeft}
 	}
 	return nil, nil, &StoreError{Call: "claim", Err: errors.New("the store gave an answer outside its contract: " + res.Outcome.String())}
+}
+
+// fromCache answers with a done record that this process has seen.
+func (e *Engine) fromCache(op Op, p *ClaimParams, rec *Record) (*Run, *Record, error) {
+	if rec.Fingerprint != p.Fingerprint {
+		return nil, nil, e.mismatch(op, p)
+	}
+	ev := replayOf(op, rec)
+	ev.Cached = true
+	e.observe(ev)
+	return nil, rec, nil
+}
+
+func (e *Engine) mismatch(op Op, p *ClaimParams) error {
+	e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
+	return &MismatchError{}
+}
+
+func replayOf(op Op, rec *Record) Event {
+	return Event{Kind: EventReplay, Operation: op.Label, Key: rec.Key, Fence: rec.Fence, Attempt: rec.Attempt, Bytes: len(rec.Result.Data)}
 }
 
 // claim sends the claim until it has an answer with a lease that is worth
@@ -93,7 +116,7 @@ func (e *Engine) claim(ctx context.Context, p *ClaimParams) (sent time.Time, res
 		sent = e.now()
 		res, err = e.store.Claim(ctx, *p)
 		err = e.called("claim", p.Key, sent, err)
-		if err == nil && (res.Outcome != ClaimAcquired || e.worthHaving(p, sent, res.Record)) {
+		if err == nil && (res.Outcome != ClaimAcquired || p.Mark || e.worthHaving(p, sent, res.Record)) {
 			return sent, res, nil
 		}
 		if err == nil {

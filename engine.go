@@ -18,6 +18,7 @@ type Engine struct {
 	local   bool         // ProcessLocal
 	opts    Options
 
+	cache     *cache
 	wheel     wheel
 	hub       hub
 	lastPurge atomic.Int64 // Clock, Unix nanoseconds
@@ -55,6 +56,7 @@ func New(store Store, opts *Options) (*Engine, error) {
 	e.purger, _ = store.(Purger)
 	e.closing, e.shut = context.WithCancel(context.Background())
 	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.cache = newCache(e.opts.Cache, e.opts.CacheTTL)
 	e.wheel.init(e)
 	e.lastPurge.Store(e.now().UnixNano())
 	return e, nil

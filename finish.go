@@ -1,6 +1,7 @@
 package semel
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -96,6 +97,7 @@ func (e *Engine) finishCall(ctx context.Context, f FinishParams, timeout time.Du
 // saved ends a run whose verdict is in the store.
 func (r *Run) saved(f FinishParams, kind EventKind) {
 	r.end()
+	r.remember(f)
 	r.e.hub.notify(f.Key)
 	ev := r.event(kind)
 	ev.State, ev.Bytes, ev.Duration = f.State, len(f.Result.Data), r.e.now().Sub(r.began)
@@ -104,6 +106,19 @@ func (r *Run) saved(f FinishParams, kind EventKind) {
 		r.e.observe(r.event(EventInDoubt))
 		r.log(slog.LevelWarn, "semel: the outcome is in doubt; resolve it before it can run again", slog.String("cause", f.Cause.String()))
 	}
+}
+
+// remember puts a result that was saved into the local cache. At least half of
+// the retention remains after a finish.
+func (r *Run) remember(f FinishParams) {
+	if f.State != StateDone || r.e.cache.max <= 0 {
+		return
+	}
+	r.e.cache.put(&Record{
+		Key: f.Key, State: StateDone, Policy: r.Policy(), Fence: r.fence, Attempt: r.attempt, ExpiresIn: f.Retention / 2,
+		Fingerprint: r.claim.Fingerprint, Result: StoredResult{Kind: f.Result.Kind, Data: bytes.Clone(f.Result.Data)},
+		ScopeID: r.claim.ScopeID, Operation: r.claim.Operation, KeyText: r.claim.KeyText,
+	}, r.e.now())
 }
 
 func (r *Run) fencedOff(f FinishParams) {

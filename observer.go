@@ -20,6 +20,7 @@ type Event struct {
 	Duration  time.Duration // of the store call, or of the run for EventFinish
 	Bytes     int           // of the stored or replayed result
 	State     State         // of the finish
+	Cached    bool          // the replay came from the local cache
 	Count     int           // records purged, or saves pending
 	Err       error
 }

@@ -38,6 +38,13 @@ type Options struct {
 	// FailOpen runs operations unguarded while the store cannot be reached. Each such
 	// run is logged and observed. Default false: ErrStoreUnavailable.
 	FailOpen bool
+	// Cache is the size in bytes of the local cache of done records, from which this
+	// process replays without asking the store. Default 0: none.
+	Cache int64
+	// CacheTTL is for how long a record is replayed from the cache before the store is
+	// asked again; a record that an operator deleted is forgotten here after it at the
+	// latest. Default 5s.
+	CacheTTL time.Duration
 	// PurgeEvery is the least time between two purges of expired records, which
 	// claims set off. Default 1m; negative: never, somebody else purges.
 	PurgeEvery time.Duration
@@ -74,6 +81,7 @@ func (o *Options) withDefaults() Options {
 	setDefault(&c.ClaimTimeout, 2*time.Second)
 	setDefault(&c.FinishTimeout, 5*time.Second)
 	setDefault(&c.MaxResult, 1<<20)
+	setDefault(&c.CacheTTL, 5*time.Second)
 	setDefault(&c.PurgeEvery, time.Minute)
 	setDefault(&c.Replicas, 1)
 	if c.Codec == nil {
@@ -103,6 +111,8 @@ func (o *Options) validate() error {
 		refuse(o.FinishTimeout < 0, "FinishTimeout is negative; leave it 0 for 5s"),
 		refuse(o.ClaimTimeout >= o.Lease, "ClaimTimeout %v is not below Lease %v: a claim could be over before it is answered; raise Lease", o.ClaimTimeout, o.Lease),
 		refuse(o.MaxResult < 0, "MaxResult is negative; leave it 0 for 1 MiB"),
+		refuse(o.Cache < 0, "Cache is negative; leave it 0 for no local cache"),
+		refuse(o.CacheTTL < 0, "CacheTTL is negative; leave it 0 for 5s"),
 		refuse(o.Replicas < 1, "Replicas is negative; leave it 0 for one process"),
 	)
 }
