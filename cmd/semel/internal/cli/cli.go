@@ -41,7 +41,9 @@ func newRoot(std IO) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newProxy(std), newKeys(std), newVersion())
+	root.AddCommand(newProxy(std))
+	root.AddCommand(newKeys(std))
+	root.AddCommand(newVersion())
 	return root
 }
 

@@ -30,7 +30,8 @@ func (rw *rewriter) rewrite(pr *httputil.ProxyRequest) {
 	dropHTTP2Offer(pr.Out.Header)
 	rw.keepScope(pr)
 	rw.setKey(pr)
-	pr.Out.GetBody = nil // with it the transport could send the request again
+	pr.Out.Trailer = pr.In.Trailer // the very map: it is filled when the body has been read
+	pr.Out.GetBody = nil           // with it the transport could send the request again
 }
 
 // dropForwarded removes what a client claims about the way here. ReverseProxy

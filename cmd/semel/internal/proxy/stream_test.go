@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -66,6 +67,35 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 			}
 			up.wantExecuted(t, 1)
 		})
+	}
+}
+
+// An answer that is too long to be recorded passes as it comes.
+func TestLongAnswersAreNotHeldBack(t *testing.T) {
+	t.Parallel()
+	part := strings.Repeat("x", 64<<10)
+	saw := make(chan struct{})
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(2*len(part)))
+		io.WriteString(w, part)
+		http.NewResponseController(w).Flush()
+		<-saw
+		io.WriteString(w, part)
+	})
+	g := start(t, up.URL, "--max-response-body=4KiB")
+	r, _ := http.NewRequest("POST", g.url, strings.NewReader("tea"))
+	r.Header.Set("Idempotency-Key", "k-1")
+	res, err := g.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.CopyN(io.Discard, res.Body, 32<<10); err != nil {
+		t.Error(err)
+	}
+	close(saw)
+	if n, err := io.Copy(io.Discard, res.Body); n != 96<<10 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 
