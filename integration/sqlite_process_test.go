@@ -111,7 +111,9 @@ func workerKey(n int) (key semel.KeyID) {
 	return key
 }
 
-func workerResult(fence semel.Fence) []byte { return strconv.AppendInt([]byte("by "), int64(fence), 10) }
+func workerResult(fence semel.Fence) []byte {
+	return strconv.AppendInt([]byte("by "), int64(fence), 10)
+}
 
 // event is a line of a worker.
 type event struct {

@@ -25,7 +25,12 @@ func openSQLite(t testing.TB, file string, opts *sqlstore.Options) *sqlstore.Sto
 	if file == "" {
 		file = filepath.Join(t.TempDir(), "semel.db")
 	}
-	s, err := sqlstore.OpenSQLite(t.Context(), connectorTo(t, file), opts)
+	return openConnector(t, connectorTo(t, file), opts)
+}
+
+func openConnector(t testing.TB, c driver.Connector, opts *sqlstore.Options) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.OpenSQLite(t.Context(), c, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import "strings"
 //
 // In braces are the conditions of the contract's table; expand fills them in.
 var sqliteConditions = strings.NewReplacer(
-	// readable: not of a newer format.
-	"{readable}", "r.format <= 1",
+	// readable: of the format that this version knows.
+	"{readable}", "r.format = 1",
 	// gone: expired, which counts as none.
 	"{gone}", "(r.expires_at <= ?1 AND (r.state IN (2, 3) OR r.state = 1 AND r.policy = 1 AND r.lease_until <= ?1))",
 	// free: released, or lapsed under AtLeastOnce.
