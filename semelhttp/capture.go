@@ -81,17 +81,15 @@ func (c *capture) writeHeader(status int) {
 	}
 }
 
-// declaredLength reads Content-Length as net/http does, and like it drops one
-// that is no number.
+// declaredLength reads Content-Length as net/http does: one that is no number
+// counts for nothing.
 func (c *capture) declaredLength() int64 {
-	lines, present := c.memory.sent.get("Content-Length")
-	if !present || len(lines) == 0 || lines[0] == "" {
+	lines, _ := c.memory.sent.get("Content-Length")
+	if len(lines) == 0 {
 		return -1
 	}
 	n, err := strconv.ParseInt(lines[0], 10, 64)
 	if err != nil || n < 0 {
-		c.under.Header().Del("Content-Length")
-		c.memory.sent.take(c.under.Header())
 		return -1
 	}
 	return n
