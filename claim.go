@@ -58,8 +58,27 @@ func (e *Engine) claimParams(op Op) *ClaimParams {
 	return p
 }
 
-// claimOnce claims without waiting for a running duplicate.
+// claimOnce claims without waiting for a running duplicate. A record that does
+// not match may know the request by a former fingerprint.
 func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *Record, error) {
+	r, rec, err := e.claimAs(ctx, op, p)
+	current := p.Fingerprint
+	for _, former := range op.Former {
+		if _, mismatch := errors.AsType[*MismatchError](err); !mismatch {
+			return r, rec, err
+		}
+		p.Fingerprint = former.fingerprint(e.opts.Secret)
+		r, rec, err = e.claimAs(ctx, op, p)
+	}
+	if _, mismatch := errors.AsType[*MismatchError](err); mismatch {
+		p.Fingerprint = current
+		e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
+	}
+	return r, rec, err
+}
+
+// claimAs claims under the fingerprint that p has now.
+func (e *Engine) claimAs(ctx context.Context, op Op, p *ClaimParams) (*Run, *Record, error) {
 	if rec := e.cache.get(p.Key, e.now()); rec != nil {
 		return e.fromCache(op, p, rec)
 	}
@@ -76,7 +95,7 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 		e.cache.put(&rec, sent)
 		return nil, &rec, nil
 	case ClaimMismatch:
-		return nil, nil, e.mismatch(op, p)
+		return nil, nil, &MismatchError{}
 	case ClaimInDoubt:
 		e.observe(Event{Kind: EventInDoubt, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt})
 		return nil, nil, &InDoubtError{Since: res.Record.Since, Cause: res.Record.Cause, Attempt: res.Record.Attempt}
@@ -89,17 +108,12 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 // fromCache answers with a done record that this process has seen.
 func (e *Engine) fromCache(op Op, p *ClaimParams, rec *Record) (*Run, *Record, error) {
 	if rec.Fingerprint != p.Fingerprint {
-		return nil, nil, e.mismatch(op, p)
+		return nil, nil, &MismatchError{}
 	}
 	ev := replayOf(op, rec)
 	ev.Cached = true
 	e.observe(ev)
 	return nil, rec, nil
-}
-
-func (e *Engine) mismatch(op Op, p *ClaimParams) error {
-	e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
-	return &MismatchError{}
 }
 
 func replayOf(op Op, rec *Record) Event {

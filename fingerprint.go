@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+
+	"github.com/semel-go/semel/internal/canonjson"
 )
 
 // Fingerprint is the digest of the request that a key stands for: one byte of
@@ -50,6 +52,41 @@ func InputJSON(v any) Input {
 		return Input{set: true, err: fmt.Errorf("semel: the input cannot be encoded as JSON; use InputBytes: %w", err)}
 	}
 	return InputBytes(b)
+}
+
+// InputJSONText makes an input of JSON text by its meaning: the order of members,
+// whitespace and the spelling of numbers and strings do not count. Numbers are exact:
+// 1, 1.0 and 1e0 are equal, 9007199254740993 and 9007199254740992 are not. fields
+// says which values count; nil: all. A text with two members of one name is refused
+// with [ErrAmbiguousInput] when the operation begins; one that is no JSON counts
+// byte by byte.
+func InputJSONText(text []byte, fields *JSONFields) Input {
+	var sel *canonjson.Selection
+	if fields != nil {
+		sel = fields.sel
+	}
+	sum, err := canonjson.Digest(text, sel)
+	switch {
+	case errors.Is(err, canonjson.ErrDuplicate):
+		return Input{set: true, err: ErrAmbiguousInput}
+	case err != nil:
+		return InputBytes([]byte("raw"), text)
+	}
+	return InputBytes([]byte("json"), sum[:])
+}
+
+// JSONFields says which values of a JSON text count for its fingerprint.
+type JSONFields struct{ sel *canonjson.Selection }
+
+// SelectJSON makes a selection of JSON pointers (RFC 6901). With include, only the
+// values there count; what is at a pointer of ignore never does. A pointer that
+// leads nowhere in a text selects nothing in it. The error names what is no pointer.
+func SelectJSON(include, ignore []string) (*JSONFields, error) {
+	sel, err := canonjson.NewSelection(include, ignore)
+	if err != nil {
+		return nil, fmt.Errorf("semel: %w", err)
+	}
+	return &JSONFields{sel}, nil
 }
 
 func (in Input) check() error {

@@ -12,6 +12,12 @@ type Op struct {
 	Key   Key
 	Input Input
 
+	// Former are the inputs by which this request may be known from before a change of
+	// what Input is made of. A record with one of these fingerprints is the same
+	// request. Set it for one retention, so that two versions work side by side: the
+	// old one has to know the new input before anybody writes it.
+	Former []Input
+
 	Policy      Policy        // guarantee level. Default Options.Policy
 	Lease       time.Duration // Default Options.Lease
 	Retention   time.Duration // Default Options.Retention
@@ -29,7 +35,11 @@ type Op struct {
 
 // resolve fills the engine's settings in and checks the operation.
 func (o Op) resolve(e *Options) (Op, error) {
-	if err := errors.Join(o.Key.check(), o.Input.check()); err != nil {
+	err := errors.Join(o.Key.check(), o.Input.check())
+	for _, former := range o.Former {
+		err = errors.Join(err, former.check())
+	}
+	if err != nil {
 		return o, err
 	}
 	o.Policy = cmp.Or(o.Policy, e.Policy)
