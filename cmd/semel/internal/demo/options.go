@@ -15,7 +15,7 @@ type Options struct {
 	// Listen is the page's address, on loopback. Default 127.0.0.1:8088, or a free
 	// port where that one is taken.
 	Listen string
-	// Version is shown on the page. Default "devel".
+	// Version is what the gateway says it is. Default "devel".
 	Version string
 	// Log receives what the gateway logs. Default: nothing does.
 	Log *slog.Logger

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -57,7 +58,7 @@ func (s *shop) charge(w http.ResponseWriter, r *http.Request) {
 		s.die()
 		panic(http.ErrAbortHandler)
 	}
-	w.Header().Set("Location", "/charges?order="+c.Order)
+	w.Header().Set("Location", "/charges?order="+url.QueryEscape(c.Order))
 	writeJSON(w, http.StatusCreated, c)
 }
 

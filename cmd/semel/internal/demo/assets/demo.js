@@ -1,0 +1,100 @@
+"use strict";
+
+// The page sends real requests and shows what the server saw of them. What is
+// shown comes from the server alone, as server-sent events.
+
+const retryDelay = 1300; // ms; longer than the shop needs to come back
+const maxRetries = 6;
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const part = (lane, name) => lane.querySelector(`[data-part="${name}"]`);
+const sideOf = (lane) => (lane.classList.contains("gateway") ? "gateway" : "shop");
+const orderOf = (lane) => part(lane, "order").dataset;
+
+// send makes one request and returns the status, or 0 where no answer came.
+async function send(lane, order, fault) {
+  const headers = {
+    "Authorization": document.body.dataset.credential,
+    "Content-Type": "application/json",
+    "Idempotency-Key": order.key,
+  };
+  if (fault) headers["Demo-Fault"] = fault;
+  const body = JSON.stringify({ order: order.order, customer: "Lin Mei", item: "Tea set", amount: 29900 });
+  try {
+    const answer = await fetch(`/${sideOf(lane)}/charges`, { method: "POST", headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+// pay sends the order. Where a story has a fault, it meets the first request of
+// the order, and the client does what clients do: it retries with the same key
+// after silence or a server's error.
+const started = new Set(); // keys
+
+async function pay(lane) {
+  const order = { ...orderOf(lane) };
+  const first = order.sent === "0" && !started.has(order.key);
+  started.add(order.key);
+  let status = await send(lane, order, first ? order.fault : "");
+  for (let n = 0; order.fault && n < maxRetries && (status === 0 || status >= 500); n++) {
+    await pause(retryDelay);
+    if (orderOf(lane).key !== order.key) return; // begun anew meanwhile
+    status = await send(lane, order, "");
+  }
+}
+
+function playBoth(story) {
+  const lanes = [...story.querySelectorAll(".lane")];
+  const clicks = story.dataset.story === "double-click" ? 2 : 1;
+  for (const lane of lanes) for (let n = 0; n < clicks; n++) pay(lane);
+}
+
+function resolve(lane) {
+  return fetch("/operator/resolve", { method: "POST", body: new URLSearchParams({ key: orderOf(lane).key }) });
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const lane = button.closest(".lane");
+  if ("pay" in button.dataset) pay(lane);
+  if ("resolve" in button.dataset) resolve(lane);
+  if ("both" in button.dataset) playBoth(button.closest(".story"));
+  if (button.id === "reset") fetch("/reset", { method: "POST" });
+});
+
+// update brings one part of a lane to what the server rendered, and touches
+// nothing that is right already: focus, animations and screen readers depend on it.
+function update(old, fresh) {
+  for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
+    const value = fresh.getAttribute(name);
+    if (value === null) old.removeAttribute(name);
+    else if (value !== old.getAttribute(name)) old.setAttribute(name, value);
+  }
+  if ("each" in fresh.dataset) return updateEach(old, fresh);
+  if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+}
+
+function updateEach(old, fresh) {
+  [...fresh.children].forEach((row, i) => {
+    if (!old.children[i]) old.append(row.cloneNode(true));
+    else if (old.children[i].outerHTML !== row.outerHTML) old.children[i].replaceWith(row.cloneNode(true));
+  });
+  while (old.children.length > fresh.children.length) old.lastElementChild.remove();
+}
+
+const events = new EventSource(`/events?lang=${document.documentElement.lang}`);
+const offline = document.getElementById("offline");
+
+events.addEventListener("lane", (event) => {
+  const { id, html } = JSON.parse(event.data);
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const lane = document.getElementById(id);
+  for (const fresh of template.content.querySelectorAll("[data-part]")) update(part(lane, fresh.dataset.part), fresh);
+});
+events.addEventListener("open", () => { offline.hidden = true; });
+events.addEventListener("error", () => { offline.hidden = false; });

@@ -1,0 +1,114 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+
+	"github.com/semel-go/semel/semelhttp"
+)
+
+// hop is the way from the page to a service. It passes requests and answers on
+// as they are and notes them on the board. Asked to, it loses an answer: the
+// service has acted and replied, and the client sees its connection cut.
+type hop struct {
+	side  string
+	board *board
+	proxy *httputil.ReverseProxy
+}
+
+func newHop(side, addr string, b *board) *hop {
+	target := &url.URL{Scheme: "http", Host: addr}
+	h := &hop{side: side, board: b}
+	h.proxy = &httputil.ReverseProxy{
+		Rewrite: func(pr *httputil.ProxyRequest) { pr.SetURL(target) },
+		// A connection for each request: what is sent once arrives at most once.
+		Transport:      &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		ModifyResponse: h.answered,
+		ErrorHandler:   h.failed,
+		ErrorLog:       log.New(io.Discard, "", 0), // it would tell of each cut that the demo makes
+	}
+	return h
+}
+
+func (h *hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	end := func(attempt) {}
+	if r.Method == http.MethodPost {
+		end = h.board.begin(h.side, r.Header.Get("Idempotency-Key"))
+	}
+	if r.Header.Get(faultHeader) != "" {
+		// Browsers send a request again by themselves when a reused connection is cut
+		// before the first byte. An interim answer keeps the retry in the client's hands.
+		w.WriteHeader(http.StatusProcessing)
+	}
+	h.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), endKey{}, end)))
+}
+
+type endKey struct{}
+
+func endOf(r *http.Request) func(attempt) {
+	return r.Context().Value(endKey{}).(func(attempt))
+}
+
+var errLost = errors.New("the answer is lost, as was asked for")
+
+func (h *hop) answered(res *http.Response) error {
+	a := attempt{
+		fate:       fateDelivered,
+		status:     res.StatusCode,
+		replayed:   res.Header.Get("Idempotent-Replayed") == "true",
+		retryAfter: res.Header.Get("Retry-After"),
+	}
+	var err error
+	if a.code, err = problemCode(res); err != nil {
+		return err
+	}
+	if res.Request.Header.Get(faultHeader) == faultLoseAnswer {
+		a.fate = fateLost
+		endOf(res.Request)(a)
+		return errLost
+	}
+	endOf(res.Request)(a)
+	return nil
+}
+
+// problemCode reads the gateway's code out of a problem and leaves the body whole.
+func problemCode(res *http.Response) (string, error) {
+	if res.Header.Get("Content-Type") != "application/problem+json" {
+		return "", nil
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return "", err
+	}
+	res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	var p struct{ Code string }
+	return p.Code, json.Unmarshal(body, &p)
+}
+
+// failed is told of each round trip without an answer to pass on. Where nobody
+// listened it says so; a cut is passed on as a cut.
+func (h *hop) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errLost) {
+		panic(http.ErrAbortHandler)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		endOf(r)(attempt{fate: fateRefused, status: http.StatusBadGateway})
+		semelhttp.WriteProblem(w, semelhttp.NewProblem(semelhttp.CodeUpstreamUnreachable))
+		return
+	}
+	a := attempt{fate: fateCut}
+	if r.Context().Err() != nil {
+		a.fate = fateLeft
+	}
+	endOf(r)(a)
+	panic(http.ErrAbortHandler)
+}

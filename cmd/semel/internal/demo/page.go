@@ -1,0 +1,85 @@
+package demo
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+)
+
+//go:embed assets words
+var files embed.FS
+
+// page shows the board in two languages.
+type page struct {
+	board    *board
+	command  string           // that starts such a gateway
+	words    map[string]words // by language
+	template *template.Template
+}
+
+func newPage(b *board, command string) (*page, error) {
+	all, err := loadWords()
+	if err != nil {
+		return nil, err
+	}
+	t, err := template.New("").Funcs(template.FuncMap{"rich": rich}).ParseFS(files, "assets/*.html")
+	if err != nil {
+		return nil, err
+	}
+	return &page{board: b, command: command, words: all, template: t}, nil
+}
+
+// handler is everything that the page's address serves.
+func (d *Demo) handler() (http.Handler, error) {
+	p, err := newPage(d.board, d.gateway.command())
+	if err != nil {
+		return nil, err
+	}
+	assets, err := fs.Sub(files, "assets")
+	if err != nil {
+		return nil, err
+	}
+	static := http.StripPrefix("/assets", http.FileServerFS(assets))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", p.index)
+	mux.HandleFunc("GET /events", p.events)
+	for _, name := range []string{"demo.css", "demo.js", "icon.svg"} {
+		mux.Handle("GET /assets/"+name, static)
+	}
+	mux.Handle("/shop/", http.StripPrefix("/shop", newHop(sideShop, d.shop.addr, d.board)))
+	mux.Handle("/gateway/", http.StripPrefix("/gateway", newHop(sideGateway, d.gateway.server.Addr(), d.board)))
+	mux.HandleFunc("POST /reset", d.reset)
+	mux.HandleFunc("POST /operator/resolve", d.resolve)
+	return mux, nil
+}
+
+func (d *Demo) reset(w http.ResponseWriter, _ *http.Request) {
+	d.board.reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// resolve lets the operator settle the record of the form's key.
+func (d *Demo) resolve(w http.ResponseWriter, r *http.Request) {
+	key := r.FormValue("key")
+	f, err := d.hand.resolve(r.Context(), key)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	d.board.settled(key, f)
+	writeJSON(w, http.StatusOK, f)
+}
+
+func (p *page) index(w http.ResponseWriter, r *http.Request) {
+	var html bytes.Buffer
+	if err := p.template.ExecuteTemplate(&html, "page.html", p.view(language(r))); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Vary", "Accept-Language")
+	w.Write(html.Bytes())
+}
