@@ -28,6 +28,7 @@ type suite struct {
 func suites() []suite {
 	return []suite{
 		{"sqlite", sqliteSuite},
+		{"gateway", gatewaySuite},
 	}
 }
 

@@ -32,14 +32,15 @@ func newTransport(idle, answer time.Duration, http2 bool) *http.Transport {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(http2)
 	return &http.Transport{
-		DialContext:           counted(dialer.DialContext),
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:   5 * time.Second,
-		MaxIdleConnsPerHost:   1024,
-		IdleConnTimeout:       idle,
-		ResponseHeaderTimeout: answer,
-		DisableCompression:    true,
-		Protocols:             &protocols,
+		DialContext:            counted(dialer.DialContext),
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxIdleConnsPerHost:    1024,
+		IdleConnTimeout:        idle,
+		ResponseHeaderTimeout:  answer,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeader,
+		Protocols:              &protocols,
 	}
 }
 

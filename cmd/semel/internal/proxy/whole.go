@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -46,9 +46,12 @@ func (j *judge) read(res *http.Response) ([]byte, io.Reader, error) {
 	return data, nil, err
 }
 
+// isStream reports whether the answer is an event stream, which ReverseProxy
+// flushes event by event.
 func isStream(res *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	return kind == "text/event-stream"
+	const kind = "text/event-stream"
+	got := res.Header.Get("Content-Type")
+	return len(got) >= len(kind) && strings.EqualFold(got[:len(kind)], kind)
 }
 
 // liveBody is an answer that goes out as it comes. cut is told when it breaks.

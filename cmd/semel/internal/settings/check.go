@@ -9,6 +9,9 @@ import (
 	"github.com/semel-go/semel"
 )
 
+// maxBody is the greatest body that is kept in memory.
+const maxBody = 1 << 30
+
 // check refuses settings that contradict each other.
 func (p *Proxy) check(r *reader) {
 	r.refuse("lease", p.Lease < time.Second, "%v is below 1s: a pause of the process would end it; use 1s or more", p.Lease)
@@ -21,6 +24,8 @@ func (p *Proxy) check(r *reader) {
 	r.refuse("upstream-idle-timeout", p.UpstreamIdleTimeout == 0, "0s would keep connections for ever, past the upstream's keep-alive; use 1s")
 	r.refuse("shutdown-timeout", p.ShutdownTimeout == 0, "0s would cut running requests; use 30s")
 	r.refuse("admin", p.Admin != "" && sameAddress(p.Admin, p.Listen), "%s is --listen too; choose another port, or off", p.Admin)
+	r.refuse("max-request-body", p.MaxRequestBody > maxBody, "more than 1GiB would have to fit into memory; use 1GiB or less")
+	r.refuse("max-response-body", p.MaxResponseBody > maxBody, "more than 1GiB would have to fit into memory; use 1GiB or less")
 	p.checkUpstream(r)
 	p.checkTLS(r)
 }

@@ -91,6 +91,8 @@ func TestRefused(t *testing.T) {
 		{base + " --max-request-body=10MiBs", "is no size"},
 		{base + " --max-request-body=0", "is no size"},
 		{base + " --max-response-body=9999999999GiB", "is no size"},
+		{base + " --max-response-body=2GiB", "use 1GiB or less"},
+		{base + " --max-request-body=2GiB", "use 1GiB or less"},
 		{base + " --require-key=perhaps", "neither true nor false"},
 		{base + " --log-format=xml", "not one of text, json"},
 		{base + " --tls-cert=a.pem", "--tls-key"},
@@ -174,7 +176,7 @@ func TestUnknownVariable(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"1": 1, "512B": 512, "4KiB": 4096, "10MiB": 10 << 20, "2GiB": 2 << 30, "3KB": 3000, "5MB": 5e6, "1GB": 1e9,
+		"1": 1, "512B": 512, "4KiB": 4096, "10MiB": 10 << 20, "1GiB": 1 << 30, "3KB": 3000, "5MB": 5e6, "1GB": 1e9,
 	} {
 		got, err := load(t, base+" --max-request-body="+text)
 		if err != nil || got.MaxRequestBody != want {
