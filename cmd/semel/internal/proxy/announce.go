@@ -60,7 +60,7 @@ func (s *Server) announceStore(ctx context.Context) {
 		s.log.Warn("the store does not say what it promises", "error", err)
 		return
 	}
-	s.log.Info("does the store keep records when", "this-process-is-killed", g.SurvivesProcess.String(), "power-is-lost", g.SurvivesPowerLoss.String())
+	s.log.Info("what the store keeps", "after-a-kill", g.SurvivesProcess.String(), "after-a-power-loss", g.SurvivesPowerLoss.String())
 	for _, note := range g.Notes {
 		s.log.Warn(note)
 	}
