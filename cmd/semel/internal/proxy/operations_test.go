@@ -177,16 +177,22 @@ func breakStore(t *testing.T, file string) {
 	}
 }
 
-// Stopping: the running request finishes, is answered and recorded.
-func TestGracefulStop(t *testing.T) {
-	t.Parallel()
-	begun, release := make(chan struct{}), make(chan struct{})
-	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+// patient is an upstream that begins its one execution and waits to be released.
+func patient(t *testing.T) (up *upstream, begun, release chan struct{}) {
+	begun, release = make(chan struct{}), make(chan struct{})
+	up = newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		close(begun)
 		<-release
 		io.WriteString(w, "done")
 	})
+	return up, begun, release
+}
+
+// Stopping: the running request finishes, is answered and recorded.
+func TestGracefulStop(t *testing.T) {
+	t.Parallel()
+	up, begun, release := patient(t)
 	file := "--store=sqlite:" + filepath.Join(t.TempDir(), "semel.db")
 	g := start(t, up.URL, file)
 	answers := make(chan answer, 1)
@@ -219,13 +225,7 @@ func TestGracefulStop(t *testing.T) {
 // FIELD-FAULTS: client disconnects, result lost, retry runs again.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
-	begun, release := make(chan struct{}), make(chan struct{})
-	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		close(begun)
-		<-release
-		io.WriteString(w, "done")
-	})
+	up, begun, release := patient(t)
 	g := start(t, up.URL, "--wait=20s")
 	conn, _ := g.dial()
 	io.WriteString(conn, "POST /orders HTTP/1.1\r\nHost: "+strings.TrimPrefix(g.url, "http://")+"\r\nIdempotency-Key: k-1\r\nContent-Length: 3\r\n\r\ntea")
