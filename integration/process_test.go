@@ -3,6 +3,8 @@ package integration
 import (
 	"bufio"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,6 +15,7 @@ import (
 // process is a child that tells what it did, a line at a time.
 type process struct {
 	cmd  *exec.Cmd
+	in   io.Writer
 	read chan error // the end of its output
 
 	mu    sync.Mutex
@@ -28,10 +31,12 @@ func start(t *testing.T, child string, args ...string) *process {
 	p.heard = sync.NewCond(&p.mu)
 	p.cmd.Env = append(os.Environ(), childEnv+"="+child)
 	p.cmd.Stderr = os.Stderr
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
+	out, errOut := p.cmd.StdoutPipe()
+	in, errIn := p.cmd.StdinPipe()
+	if err := errors.Join(errOut, errIn); err != nil {
 		t.Fatal(err)
 	}
+	p.in = in
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +61,22 @@ func (p *process) hear(line string, over bool) {
 	p.heard.Broadcast()
 }
 
+// release lets a child go on that has said "ready" and reads its input. Children
+// that are to race are released together.
+func release(t *testing.T, all ...*process) {
+	t.Helper()
+	for _, p := range all {
+		if !p.after(1, "ready") {
+			t.Fatal("a child did not start")
+		}
+	}
+	for _, p := range all {
+		if _, err := fmt.Fprintln(p.in, "go"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // after waits until the child has said n lines with this word, and reports
 // whether it got so far.
 func (p *process) after(n int, word string) bool {
@@ -69,7 +90,7 @@ func (p *process) after(n int, word string) bool {
 
 func (p *process) count(word string) (n int) {
 	for _, line := range p.lines {
-		if strings.HasPrefix(line, word+" ") {
+		if strings.HasPrefix(line+" ", word+" ") {
 			n++
 		}
 	}

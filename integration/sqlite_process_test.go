@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -24,6 +25,7 @@ const (
 	workerKeys    = 200
 	workerCallers = 4
 	workerLease   = time.Second
+	workerWork    = 5 * time.Millisecond // between claim and finish
 )
 
 // sqliteWorker claims and finishes each key of a file until it is done, by
@@ -40,6 +42,10 @@ func sqliteWorker(args []string) error {
 		return err
 	}
 	w := &worker{store: store}
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
 	errs := make([]error, workerCallers)
 	var callers sync.WaitGroup
 	for i := range workerCallers {
@@ -85,6 +91,7 @@ func (w *worker) try(ctx context.Context, n int) (time.Duration, error) {
 	}
 	fence := res.Record.Fence
 	w.say("acquired", n, fence)
+	<-time.After(workerWork)
 	_, err = w.store.Finish(ctx, semel.FinishParams{
 		Key: workerKey(n), Token: token, State: semel.StateDone, Retention: time.Hour,
 		Result: semel.StoredResult{Kind: semel.ResultValue, Data: workerResult(fence)},
@@ -125,6 +132,9 @@ type event struct {
 func eventsOf(t *testing.T, lines []string) (all []event) {
 	t.Helper()
 	for _, line := range lines {
+		if line == "ready" {
+			continue
+		}
 		var e event
 		if _, err := fmt.Sscan(line, &e.what, &e.key, &e.fence); err != nil {
 			t.Fatalf("line %q: %v", line, err)
@@ -141,8 +151,9 @@ func TestSQLiteProcessesOnOneFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "semel.db")
 	victim, second, third := start(t, "sqlite-worker", file), start(t, "sqlite-worker", file), start(t, "sqlite-worker", file)
-	if !victim.after(20, "done") {
-		t.Fatal("the first process did not get to 20 keys")
+	release(t, victim, second, third)
+	if !victim.after(5, "done") {
+		t.Fatal("the first process did not get to 5 keys")
 	}
 	said := [][]string{victim.kill(t)}
 	for _, p := range []*process{second, third} {
@@ -163,6 +174,7 @@ func TestSQLiteSurvivesKill(t *testing.T) {
 	var events []event
 	for run := range 5 {
 		p := start(t, "sqlite-worker", file)
+		release(t, p)
 		if !p.after(workerKeys/10, "done") {
 			t.Fatalf("run %d did not get to %d keys", run, workerKeys/10)
 		}

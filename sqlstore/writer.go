@@ -29,12 +29,6 @@ type writer struct {
 	prepared [statements]*sql.Stmt
 }
 
-// The pauses between two tries for the write lock.
-const (
-	lockPause    = 500 * time.Microsecond
-	maxLockPause = 10 * time.Millisecond
-)
-
 // tx is a transaction under way.
 type tx struct {
 	w       *writer
@@ -64,10 +58,8 @@ func (w *writer) flush(ctx context.Context, batch []*combiner.Call[operation]) e
 
 // begin starts a transaction that holds the write lock.
 func (w *writer) begin(ctx context.Context) (*tx, error) {
-	if w.conn == nil {
-		if err := w.connect(ctx); err != nil {
-			return nil, w.dialect.undone(err)
-		}
+	if err := w.connectIfNone(ctx); err != nil {
+		return nil, w.dialect.undone(err)
 	}
 	if f := w.lock(ctx); f != nil {
 		if f.class != classBusy {
@@ -76,38 +68,6 @@ func (w *writer) begin(ctx context.Context) (*tx, error) {
 		return nil, f
 	}
 	return &tx{w: w, now: w.now()}, nil
-}
-
-// lock starts a transaction as soon as no other process has one under way.
-func (w *writer) lock(ctx context.Context) *failure {
-	_, err := w.exec(stmtBegin)
-	if err == nil {
-		return nil
-	}
-	f := w.dialect.undone(err)
-	if f.class != classBusy {
-		return f
-	}
-	return w.waitLock(ctx, f)
-}
-
-// waitLock tries again, ever less often, until the patience of the store or of
-// the caller is at its end.
-func (w *writer) waitLock(ctx context.Context, f *failure) *failure {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.patience, f)
-	defer cancel()
-	for pause := lockPause; f != nil && f.class == classBusy; pause = min(2*pause, maxLockPause) {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return f.because(context.Cause(ctx))
-		}
-		f = nil
-		if _, err := w.exec(stmtBegin); err != nil {
-			f = w.dialect.undone(err)
-		}
-	}
-	return f
 }
 
 // end commits, if there is anything to commit.
@@ -131,6 +91,17 @@ func (t *tx) rollback(f *failure) {
 	if err != nil || f != nil && f.class == classBroken {
 		t.w.disconnect()
 	}
+}
+
+// connectIfNone takes a connection, unless there is one. The pool may be used up by
+// others.
+func (w *writer) connectIfNone(ctx context.Context) error {
+	if w.conn != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	defer cancel()
+	return w.connect(ctx)
 }
 
 // connect takes a connection out of the pool for good.
