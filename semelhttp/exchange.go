@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/semel-go/semel"
 )
@@ -19,6 +20,7 @@ type exchange struct {
 	memory *scratch
 	cancel context.CancelFunc // of the kept deadline; may be nil
 
+	client  detached
 	claim   *semel.Run
 	settled bool // Finish was called
 	request *http.Request
@@ -85,13 +87,13 @@ func (x *exchange) beginWaiting(ctx context.Context, op semel.Op) (*semel.Run, *
 // detached is the request's context without the client's cancellation: what
 // has begun goes on. A deadline that an outer layer set is kept.
 func (x *exchange) detached() context.Context {
-	client := x.r.Context()
-	ctx := context.WithoutCancel(client)
-	if deadline, ok := client.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline)
-		x.onClose(cancel)
+	x.client.Context = x.r.Context()
+	deadline, ok := x.client.Context.Deadline()
+	if !ok {
+		return &x.client
 	}
+	ctx, cancel := context.WithDeadline(&x.client, deadline)
+	x.onClose(cancel)
 	return ctx
 }
 
@@ -201,3 +203,10 @@ func (x *exchange) adopt() {
 		x.r.MultipartForm = x.request.MultipartForm
 	}
 }
+
+// detached is [context.WithoutCancel] as a part of the exchange.
+type detached struct{ context.Context }
+
+func (*detached) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (*detached) Done() <-chan struct{}       { return nil }
+func (*detached) Err() error                  { return nil }
