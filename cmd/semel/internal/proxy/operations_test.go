@@ -77,12 +77,18 @@ func TestNothingPrivateIsTold(t *testing.T) {
 			drop(w)
 		case "/CANARY-cut":
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nCANARY-7\r\n")
+		case "/CANARY-nonsense":
+			raw(w, "CANARY nonsense\r\n\r\n")
+		case "/CANARY-header":
+			raw(w, "HTTP/1.1 200 OK\r\nCANARY\r\n\r\n")
+		case "/CANARY-chunk":
+			raw(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nCANARY\r\n")
 		default:
 			io.WriteString(w, "CANARY-answer")
 		}
 	})
 	g := start(t, up.URL, "--principal=header:Authorization")
-	for _, path := range []string{"/CANARY-live", "/CANARY-dead", "/CANARY-cut"} {
+	for _, path := range []string{"/CANARY-live", "/CANARY-dead", "/CANARY-cut", "/CANARY-nonsense", "/CANARY-header", "/CANARY-chunk"} {
 		key := `"CANARY-key` + path + `"`
 		for range 2 {
 			g.send("POST", path+"?CANARY=query", key, "CANARY-body", "Authorization: CANARY-secret")

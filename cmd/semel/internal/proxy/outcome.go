@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/textproto"
+	"strings"
 	"time"
 
 	"github.com/semel-go/semel"
@@ -50,7 +52,7 @@ func (j *judge) failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	code := j.decide(r.Context(), err)
 	j.failures(string(code))
-	j.log.Warn("the upstream failed", "code", code, "method", r.Method, "guarded", guarded, "error", err)
+	j.log.Warn("the upstream failed", "code", code, "method", r.Method, "guarded", guarded, "error", reason(err))
 	semelhttp.WriteProblem(w, j.problem(code, guarded))
 }
 
@@ -91,8 +93,18 @@ func (j *judge) silent(ctx context.Context, err error) {
 // would leave it in doubt; under retry it is released here, before that.
 func (j *judge) cut(r *http.Request, err error) {
 	j.failures(cutAnswer)
-	j.log.Warn("the upstream's answer was cut", "code", cutAnswer, "method", r.Method, "error", err)
+	j.log.Warn("the upstream's answer was cut", "code", cutAnswer, "method", r.Method, "error", reason(err))
 	if run, ok := semel.RunFrom(r.Context()); ok && !j.hold {
 		run.Finish(semel.Verdict{State: semel.StateReleased})
 	}
+}
+
+// reason is the text of err without what net/http quotes of the answer, which
+// may be anybody's data.
+func reason(err error) string {
+	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
+		return "the answer's header is malformed"
+	}
+	text, _, _ := strings.Cut(err.Error(), `"`)
+	return strings.TrimSpace(text)
 }

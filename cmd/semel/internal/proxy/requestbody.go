@@ -50,8 +50,7 @@ func smallFirst(r *http.Request) (io.Reader, error) {
 		}
 		return bytes.NewReader(data), nil
 	}
-	data := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, data)
+	data, err := io.ReadAll(r.Body) // memory is taken as bytes arrive
 	return bytes.NewReader(data), err
 }
 

@@ -57,7 +57,20 @@ func namedPrincipal(kind PrincipalKind, name string) (Principal, error) {
 	if kind == PrincipalHeader {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 	}
+	if kind == PrincipalHeader && tellsNobodyApart(name) {
+		return Principal{}, fmt.Errorf("the header %s tells no callers apart: clients set it as they like; use a credential, or a header that a proxy in front sets", name)
+	}
 	return Principal{Kind: kind, Name: name}, nil
+}
+
+// tellsNobodyApart reports headers that say nothing of the caller, or only what
+// the caller wants to be believed.
+func tellsNobodyApart(name string) bool {
+	switch name {
+	case "Host", "Connection", "Upgrade", "Te", "Trailer", "Transfer-Encoding", "Content-Length", "Forwarded", "Idempotency-Key", "X-Idempotency-Key":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded-")
 }
 
 // isToken reports whether s is a token of RFC 9110, section 5.6.2.
