@@ -7,24 +7,26 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/memstore"
 )
 
 // BenchmarkCycle is a claim of a new key and a finish with 300 bytes. It prints
-// what a key takes and the longest pause of the garbage collector meanwhile.
+// what a key takes, as counted and in truth, and the collector's longest pause.
 func BenchmarkCycle(b *testing.B) {
 	store := newStore(b, &memstore.Options{MaxBytes: 64 << 30})
 	result := make([]byte, 300)
-	before := heapInUse()
+	heap, stops := heapInUse(), pauses()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		cycle(b, store, randomKey(i), result)
 	}
-	b.StopTimer()
-	report(b, store, before)
+	b.ReportMetric(longest(stops, pauses()), "pause-max-µs")
+	st := store.Stats()
+	b.ReportMetric(float64(heapInUse()-heap)/float64(st.Records), "heap-B/key")
+	b.ReportMetric(float64(st.Bytes)/float64(st.Records), "counted-B/key")
+	runtime.KeepAlive(store)
 }
 
 // BenchmarkCycleParallel is the same from all processors at once.
@@ -39,28 +41,24 @@ func BenchmarkCycleParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkMillion holds a million finished records and goes on with cycles, with
-// the collector run again and again: gc-pause-max-µs is what a caller could feel.
-func BenchmarkMillion(b *testing.B) {
-	store := newStore(b, &memstore.Options{MaxBytes: 64 << 30})
-	result := make([]byte, 300)
-	before := heapInUse()
-	for i := range 1_000_000 {
-		cycle(b, store, randomKey(i), result)
+// BenchmarkCollection is a run of the garbage collector over a store: with a
+// million records, the world must stand still no longer than with none.
+func BenchmarkCollection(b *testing.B) {
+	for name, records := range map[string]int{"empty": 0, "million": 1_000_000} {
+		b.Run(name, func(b *testing.B) {
+			store := newStore(b, &memstore.Options{MaxBytes: 64 << 30})
+			result := make([]byte, 300)
+			for i := range records {
+				cycle(b, store, randomKey(i), result)
+			}
+			before := pauses()
+			for b.Loop() {
+				runtime.GC()
+			}
+			b.ReportMetric(longest(before, pauses()), "pause-max-µs")
+			runtime.KeepAlive(store)
+		})
 	}
-	report(b, store, before)
-	var slowest time.Duration
-	start := 1_000_000
-	for b.Loop() {
-		began := time.Now()
-		cycle(b, store, randomKey(start), result)
-		slowest = max(slowest, time.Since(began))
-		if start++; start%100_000 == 0 {
-			go runtime.GC()
-		}
-	}
-	b.ReportMetric(float64(slowest.Microseconds()), "slowest-cycle-µs")
-	b.ReportMetric(longestPause(), "gc-pause-max-µs")
 }
 
 // BenchmarkReplay is a claim that finds the record done.
@@ -90,25 +88,19 @@ func cycle(tb testing.TB, store *memstore.Store, key semel.KeyID, result []byte)
 	}
 }
 
-func report(b *testing.B, store *memstore.Store, before uint64) {
-	st := store.Stats()
-	runtime.GC()
-	held := heapInUse() - before
-	b.ReportMetric(float64(held)/float64(st.Records), "heap-B/key")
-	b.ReportMetric(float64(st.Bytes)/float64(st.Records), "counted-B/key")
-	b.ReportMetric(longestPause(), "gc-pause-max-µs")
-	runtime.KeepAlive(store)
-}
-
-// longestPause returns the longest stop of the world so far in µs, as an upper
-// bound of its histogram bucket.
-func longestPause() float64 {
+// pauses returns how often the collector stopped the world, and for how long.
+func pauses() *metrics.Float64Histogram {
 	sample := []metrics.Sample{{Name: "/sched/pauses/total/gc:seconds"}}
 	metrics.Read(sample)
-	h := sample[0].Value.Float64Histogram()
-	for i := len(h.Counts) - 1; i >= 0; i-- {
-		if h.Counts[i] > 0 {
-			return h.Buckets[i+1] * 1e6
+	return sample[0].Value.Float64Histogram()
+}
+
+// longest returns the longest pause between two readings in µs: the upper end of
+// its bucket.
+func longest(before, after *metrics.Float64Histogram) float64 {
+	for i := len(after.Counts) - 1; i >= 0; i-- {
+		if after.Counts[i] > before.Counts[i] {
+			return after.Buckets[i+1] * 1e6
 		}
 	}
 	return 0
