@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 
 	"github.com/semel-go/semel/semelhttp"
 )
@@ -22,11 +23,14 @@ type hop struct {
 	side  string
 	board *board
 	proxy *httputil.ReverseProxy
+
+	mu     sync.Mutex
+	faulty map[string]bool // attempts that asked for a fault
 }
 
 func newHop(side, addr string, b *board) *hop {
 	target := &url.URL{Scheme: "http", Host: addr}
-	h := &hop{side: side, board: b}
+	h := &hop{side: side, board: b, faulty: map[string]bool{}}
 	h.proxy = &httputil.ReverseProxy{
 		Rewrite: func(pr *httputil.ProxyRequest) { pr.SetURL(target) },
 		// A connection for each request: what is sent once arrives at most once.
@@ -39,17 +43,41 @@ func newHop(side, addr string, b *board) *hop {
 }
 
 func (h *hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.isResend(r) {
+		panic(http.ErrAbortHandler)
+	}
 	end := func(attempt) {}
 	if r.Method == http.MethodPost {
 		end = h.board.begin(h.side, r.Header.Get("Idempotency-Key"))
 	}
-	if r.Header.Get(faultHeader) != "" {
-		// Browsers send a request again by themselves when a reused connection is cut
-		// before the first byte. An interim answer keeps the retry in the client's hands.
-		w.WriteHeader(http.StatusProcessing)
-	}
 	h.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), endKey{}, end)))
 }
+
+// attemptHeader tells requests of a script from those that its browser sends by
+// itself.
+const attemptHeader = "Demo-Attempt"
+
+// isResend reports whether a request with a fault was here before. Browsers send
+// a request again unasked when a reused connection is cut before the first byte.
+// For such a request the line stays cut: the retry is the client's to make.
+func (h *hop) isResend(r *http.Request) bool {
+	id := r.Header.Get(attemptHeader)
+	if id == "" || r.Header.Get(faultHeader) == "" {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.faulty[id] {
+		return true
+	}
+	if len(h.faulty) >= maxFaulty {
+		clear(h.faulty)
+	}
+	h.faulty[id] = true
+	return false
+}
+
+const maxFaulty = 1000
 
 type endKey struct{}
 

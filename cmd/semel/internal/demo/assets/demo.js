@@ -18,7 +18,7 @@ async function send(lane, order, fault) {
     "Content-Type": "application/json",
     "Idempotency-Key": order.key,
   };
-  if (fault) headers["Demo-Fault"] = fault;
+  if (fault) Object.assign(headers, { "Demo-Fault": fault, "Demo-Attempt": crypto.randomUUID() });
   const body = JSON.stringify({ order: order.order, customer: "Lin Mei", item: "Tea set", amount: 29900 });
   try {
     const answer = await fetch(`/${sideOf(lane)}/charges`, { method: "POST", headers, body });
