@@ -28,6 +28,8 @@ type suite struct {
 func suites() []suite {
 	return []suite{
 		{"sqlite", sqliteSuite},
+		{"sqlite-replay", sqliteReplaySuite},
+		{"sqlite-growth", sqliteGrowthSuite},
 		{"gateway", gatewaySuite},
 	}
 }

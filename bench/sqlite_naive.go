@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver under all contenders
@@ -79,5 +81,24 @@ func (n *naive) cycleSingle(ctx context.Context, _ int) error {
 		return err
 	}
 	_, err = n.update.ExecContext(ctx, make([]byte, payload), key)
+	return err
+}
+
+// fill stores n numbered responses.
+func (n *naive) fill(ctx context.Context, count int) error {
+	_, err := n.db.ExecContext(ctx, `WITH RECURSIVE i (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < ? - 1)
+		INSERT INTO idempotency_keys SELECT printf('key-%022d', n * 7919 % 1000000007), 'finished', randomblob(?), 0, 0 FROM i`, count, payload)
+	return err
+}
+
+// replay reads a stored response.
+func (n *naive) replay(ctx context.Context, _ int) error {
+	var status string
+	var response []byte
+	key := fmt.Sprintf("key-%022d", mathrand.IntN(stored)*7919%1_000_000_007)
+	err := n.db.QueryRowContext(ctx, "SELECT status, response FROM idempotency_keys WHERE key = ?", key).Scan(&status, &response)
+	if err == nil && len(response) != payload {
+		err = errors.New("a stored response is not there")
+	}
 	return err
 }

@@ -27,20 +27,24 @@ func storeCycle(store semel.Store, retention time.Duration) func(context.Context
 		defer cancel()
 		var key semel.KeyID
 		rand.Read(key[:])
-		token := semel.NewToken()
-		res, err := store.Claim(ctx, semel.ClaimParams{
-			Key: key, Token: token, Policy: semel.AtLeastOnce, Lease: 30 * time.Second, Retention: retention, Operation: "charge",
-		})
-		if err != nil {
-			return err
-		}
-		if res.Outcome != semel.ClaimAcquired {
-			return fmt.Errorf("a new key is %v", res.Outcome)
-		}
-		_, err = store.Finish(ctx, semel.FinishParams{
-			Key: key, Token: token, State: semel.StateDone, Retention: retention,
-			Result: semel.StoredResult{Kind: semel.ResultValue, Data: make([]byte, payload)},
-		})
+		return cycle(ctx, store, key, retention)
+	}
+}
+
+func cycle(ctx context.Context, store semel.Store, key semel.KeyID, retention time.Duration) error {
+	token := semel.NewToken()
+	res, err := store.Claim(ctx, semel.ClaimParams{
+		Key: key, Token: token, Policy: semel.AtLeastOnce, Lease: 30 * time.Second, Retention: retention, Operation: "charge",
+	})
+	if err != nil {
 		return err
 	}
+	if res.Outcome != semel.ClaimAcquired {
+		return fmt.Errorf("a new key is %v", res.Outcome)
+	}
+	_, err = store.Finish(ctx, semel.FinishParams{
+		Key: key, Token: token, State: semel.StateDone, Retention: retention,
+		Result: semel.StoredResult{Kind: semel.ResultValue, Data: make([]byte, payload)},
+	})
+	return err
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/semel-go/semel"
 )
@@ -33,19 +34,26 @@ func (c *claim) apply(t *tx) error {
 		c.answer(r, t.now, semel.ClaimAcquired)
 		return nil
 	}
-	r, err = t.row(stmtClaim, append(args, int64(c.p.MaxAttempts), c.p.Recovering)...)
-	if err != nil {
-		return err
-	}
-	if r != nil {
-		t.changed = true
-		c.answer(r, t.now, semel.ClaimAcquired)
-		return nil
-	}
 	if r, err = t.load(c.p.Key[:]); err != nil {
 		return err
 	}
-	c.judge(r, t.now)
+	if r != nil && c.judge(r, t.now) {
+		return nil
+	}
+	return c.move(t, args)
+}
+
+// move claims a record that is there.
+func (c *claim) move(t *tx, args []any) error {
+	r, err := t.row(stmtClaim, append(args, int64(c.p.MaxAttempts), c.p.Recovering)...)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return fmt.Errorf("sqlstore: the record %x can neither be claimed nor be answered for; restore or delete its row: %w", c.p.Key[:], &semel.RecordFormatError{})
+	}
+	t.changed = true
+	c.answer(r, t.now, semel.ClaimAcquired)
 	return nil
 }
 
@@ -71,18 +79,24 @@ func (c *claim) args(r *row) []any {
 	}
 }
 
-// judge answers for a record that could not be claimed.
-func (c *claim) judge(r *row, now int64) {
+// judge answers for a record that cannot be claimed, and reports whether that is
+// so. The statement that moves the others has the same rules as its condition.
+func (c *claim) judge(r *row, now int64) bool {
 	switch {
 	case string(r.fingerprint) != string(c.p.Fingerprint[:]):
 		c.result = semel.ClaimResult{Outcome: semel.ClaimMismatch}
 	case r.state == semel.StateDone:
 		c.answer(r, now, semel.ClaimDone)
-	case r.inDoubt(now):
+	case r.state == semel.StateRunning && r.ownedBy(c.p.Token):
+		return false
+	case r.alive(now):
+		c.answer(r, now, semel.ClaimRunning)
+	case r.inDoubt(now) && !c.p.Recovering:
 		c.answer(r, now, semel.ClaimInDoubt)
 	default:
-		c.answer(r, now, semel.ClaimRunning)
+		return false
 	}
+	return true
 }
 
 // answer tells of the record after the claim. In doubt it may have got by the

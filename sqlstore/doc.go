@@ -21,8 +21,13 @@
 //   - sqlite.go: opening a file, and what is refused
 //   - sqlite_statements.go: the methods as SQL; docs/stores-protocol.md explains them
 //   - sqlite_pragmas.go, sqlite_errors.go: settings of a connection, classes of errors
-//   - store.go, claim.go, finish.go, resolve.go …: the methods, as operations of a batch
-//   - row.go: a record as its columns, and how it is seen at a given time
-//   - writer.go: the connection that writes, and its transactions
+//   - store.go, and claim.go, renew.go, finish.go, resolve.go, purge.go, guarantees.go:
+//     the methods, each an operation of a batch
+//   - read.go: the methods that need no transaction
+//   - writer.go, lock.go: the connection that writes, its transactions, and the wait
+//     for other processes
+//   - row.go, scan.go: a record as its columns, and how it is seen at a given time
+//   - errors.go: what a failure means for the caller
+//   - dialect.go: what differs between databases
 //   - migrate.go, migrations/: the schema and its versions
 package sqlstore

@@ -89,6 +89,22 @@ func on(word string, r reply) func(int, string) (reply, bool) {
 	return func(_ int, query string) (reply, bool) { return r, strings.HasPrefix(strings.TrimSpace(query), word) }
 }
 
+// gate holds a statement back until the test sends; the others are answered by
+// next, nil for fit.
+func (f *fake) gate(statement string, next func(int, string) (reply, bool)) chan struct{} {
+	gate := make(chan struct{})
+	f.script(func(conn int, query string) (reply, bool) {
+		if query == statement {
+			<-gate
+		}
+		if next == nil {
+			return reply{}, false
+		}
+		return next(conn, query)
+	})
+	return gate
+}
+
 type fakeConn struct {
 	fake   *fake
 	number int

@@ -16,8 +16,10 @@ func (r *reads) prepare(ctx context.Context, db *sql.DB, d *dialect) (err error)
 	if r.one, err = db.PrepareContext(ctx, d.sql[stmtSelect]); err != nil {
 		return err
 	}
-	r.list, err = db.PrepareContext(ctx, d.sql[stmtList])
-	return err
+	if r.list, err = db.PrepareContext(ctx, d.sql[stmtList]); err != nil {
+		return errors.Join(err, r.one.Close())
+	}
+	return nil
 }
 
 func (r *reads) close() error { return errors.Join(r.one.Close(), r.list.Close()) }

@@ -104,8 +104,8 @@ func sqliteDialect(o Options) *dialect {
 	return d
 }
 
-// promiseSQLite says what RELIABILITY of a SQLite file comes to: WAL survives the
-// death of any process, and a loss of power too if each commit is synced.
+// promiseSQLite: a file with WAL survives the death of any process, and a loss of
+// power too if each commit is synced.
 func promiseSQLite(t *tx) (g semel.Guarantees, err error) {
 	wal, _, err := t.number(stmtJournal)
 	if err != nil {

@@ -40,7 +40,7 @@ ON CONFLICT (key) DO NOTHING`
 
 // sqliteClaim moves a record that is there, by the branches of the protocol: gone,
 // own (running with the caller's token), spent (attempts used up), taken, recovered.
-// No row comes back when none applies.
+// No row comes back when none applies, which [claim.judge] has ruled out.
 //
 // ?2 to ?12 as above ?13 max attempts ?14 recovering
 const sqliteClaim = `

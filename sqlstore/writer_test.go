@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -82,16 +81,7 @@ func TestUnknownCommitIsUnknownForTheWholeBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
 		s := openFake(t, f, nil)
-		gate := make(chan struct{})
-		f.script(func(_ int, query string) (reply, bool) {
-			switch query {
-			case "BEGIN IMMEDIATE":
-				<-gate
-			case "COMMIT":
-				return reply{err: &codeError{10}}, true
-			}
-			return reply{}, false
-		})
+		gate := f.gate("BEGIN IMMEDIATE", on("COMMIT", reply{err: &codeError{10}}))
 		errs := concurrently(3, func(i byte) error { _, err := s.Claim(t.Context(), claimOf(i)); return err })
 		gate <- struct{}{}
 		gate <- struct{}{}
@@ -143,13 +133,7 @@ func TestSpoiltOperationFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
 		s := openFake(t, f, nil)
-		gate := make(chan struct{})
-		f.script(func(_ int, query string) (reply, bool) {
-			if query == "BEGIN IMMEDIATE" {
-				<-gate
-			}
-			return reply{err: errors.New("constraint")}, strings.Contains(query, "SET checkpoint")
-		})
+		gate := f.gate("BEGIN IMMEDIATE", on("UPDATE semel_record AS r SET checkpoint", reply{err: errors.New("constraint")}))
 		errs := concurrently(3, func(i byte) error {
 			if i == 2 {
 				_, err := s.Checkpoint(t.Context(), semel.CheckpointParams{Key: semel.KeyID{i}, Token: semel.Token{i}})
@@ -246,13 +230,7 @@ func TestCallerWhoLeavesDuringTheCommitHasNoReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
 		s := openFake(t, f, nil)
-		gate := make(chan struct{})
-		f.script(func(_ int, query string) (reply, bool) {
-			if query == "COMMIT" {
-				<-gate
-			}
-			return reply{}, false
-		})
+		gate := f.gate("COMMIT", nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := concurrently(2, func(i byte) error { _, err := s.Claim(ctx, claimOf(i)); return err })
 		gate <- struct{}{} // the first caller's own commit
