@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/semel-go/semel"
@@ -16,11 +17,11 @@ func scrape(m *metrics.Metrics) string {
 	rec := httptest.NewRecorder()
 	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	body, _ := io.ReadAll(rec.Body)
-	text := ""
+	var text strings.Builder
 	for _, line := range own.FindAllString(string(body), -1) {
-		text += line + "\n"
+		text.WriteString(line + "\n")
 	}
-	return text
+	return text.String()
 }
 
 // A kind of event that is added to the engine must not be forgotten here.
