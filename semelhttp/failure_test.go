@@ -282,6 +282,21 @@ func TestFencedRunAnswersWithTheWinner(t *testing.T) {
 	}
 }
 
+// A run that was told to be fenced when it wanted to go live never sends its own
+// answer, whatever the store says later.
+func TestFencedBeforeLive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		io.WriteString(rw, "the loser's own")
+		rw.(http.Flusher).Flush()
+		if _, err := io.WriteString(rw, "more"); !errors.Is(err, semel.ErrFenced) {
+			t.Errorf("Write: %v", err)
+		}
+	})
+	w.store.bend(func(s *faultStore) { s.renew = semel.ErrFenced })
+	w.post("b").isProblem(t, 409, "in-progress")
+}
+
 // usurp takes alice's record from its running owner, as an operator may once the
 // owner counts as dead.
 func (w *world) usurp(p semel.ResolveParams) {

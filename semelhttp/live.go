@@ -86,9 +86,6 @@ func (c *capture) FlushError() error {
 		return c.ended
 	}
 	c.flushes = 0
-	if c.gone && !c.lossy {
-		return nil
-	}
 	_, err := c.passed(0, 0, flush())
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"net/textproto"
 	"os"
@@ -142,6 +143,24 @@ func TestOversizeAnswerBecomesATombstone(t *testing.T) {
 	})
 }
 
+// An answer that declares more than can be recorded is not held at all.
+func TestDeclaredOversizeIsNotHeld(t *testing.T) {
+	t.Parallel()
+	out := httptest.NewRecorder()
+	w := newWorld(t, &setup{http: semelhttp.Options{MaxResponseBody: 10}}, func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Length", "11")
+		io.WriteString(rw, "x")
+		if out.Body.String() != "x" {
+			t.Errorf("sent so far: %q", out.Body)
+		}
+		io.WriteString(rw, "0123456789")
+	})
+	w.whole.ServeHTTP(out, w.request("POST", "/charges", "b"))
+	if out.Body.String() != "x0123456789" {
+		t.Errorf("sent: %q", out.Body)
+	}
+}
+
 // The store is down when the answer wants to go live: a Flush holds it back until
 // the end, a body over the limit goes out.
 func TestStoreDownBeforeLive(t *testing.T) {
@@ -254,6 +273,9 @@ func TestHijackNotSupported(t *testing.T) {
 	first := w.post("b")
 	first.is(t, 200, "true")
 	replays(t, first, w.post("b"))
+	if got := w.record(alice, "", key1).Policy; got != semel.AtLeastOnce {
+		t.Errorf("the policy is %v though nothing went live", got)
+	}
 }
 
 // io.Copy and ServeContent are recorded like writes.

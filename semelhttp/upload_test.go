@@ -3,10 +3,13 @@ package semelhttp_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -105,6 +108,42 @@ func TestMultipartForms(t *testing.T) {
 		w.post(strings.Replace(body, swap[0], swap[1], 1), contentType).isProblem(t, 422, "key-reused")
 	}
 	w.ran(1)
+}
+
+// The server removes the files of a parsed form, and outer layers learn the
+// pattern, as without Semel.
+func TestOuterRequestLearns(t *testing.T) {
+	t.Parallel()
+	patterns := make(chan string, 1)
+	inner := http.NewServeMux()
+	var file string
+	inner.HandleFunc("POST /charges", func(rw http.ResponseWriter, r *http.Request) {
+		if err := r.ParseMultipartForm(0); err != nil { // everything on disk
+			t.Error(err)
+		}
+		f, _, err := r.FormFile("receipt")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		file = f.(*os.File).Name()
+	})
+	outer := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(rw, r)
+			patterns <- r.Pattern
+		})
+	}
+	w := newWorld(t, &setup{outer: outer}, inner.ServeHTTP)
+	body, contentType := form("one", nil)
+	w.post(body, contentType).is(t, 200, "")
+	w.srv.Close()
+	if _, err := os.Stat(file); file == "" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file %q: %v", file, err)
+	}
+	if got := <-patterns; got != "POST /charges" {
+		t.Errorf("pattern %q", got)
+	}
 }
 
 // A form that cannot be read to its end is compared byte by byte.

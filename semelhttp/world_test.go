@@ -32,6 +32,7 @@ type world struct {
 	store  *faultStore
 	engine *semel.Engine
 	logs   *syncBuffer
+	whole  http.Handler // all layers
 	srv    *httptest.Server
 	runs   atomic.Int64
 }
@@ -73,6 +74,7 @@ func newWorld(t *testing.T, s *setup, handler http.HandlerFunc) *world {
 	if s.outer != nil {
 		chain = s.outer(chain)
 	}
+	w.whole = chain
 	w.srv = serve(t, s, chain)
 	t.Cleanup(w.check)
 	return w
