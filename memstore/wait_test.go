@@ -11,18 +11,25 @@ import (
 	"github.com/semel-go/semel/memstore"
 )
 
+// running claims a key and returns what to wait for.
+func running(t *testing.T, store *memstore.Store) (semel.ClaimParams, semel.WaitParams) {
+	t.Helper()
+	p := claimOf(randomKey(0))
+	res, err := store.Claim(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, semel.WaitParams{Key: p.Key, Fence: res.Record.Fence}
+}
+
 // A lapse is written nowhere, and yet who waits for the run must learn of it.
 func TestWaitEndsWhenTheLeaseLapses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t, nil)
-		p := claimOf(randomKey(0))
-		claimed, err := store.Claim(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, running := running(t, store)
 		began := time.Now()
-		if _, err := store.WaitChange(t.Context(), semel.WaitParams{Key: p.Key, Fence: claimed.Record.Fence}); err != nil {
+		if _, err := store.WaitChange(t.Context(), running); err != nil {
 			t.Error(err)
 		}
 		if waited := time.Since(began); waited != p.Lease {
@@ -55,23 +62,18 @@ func TestWaitersAreWokenAndForgotten(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				now := time.Now()
 				store := newStore(t, &memstore.Options{Now: func() time.Time { return now }})
-				p := claimOf(randomKey(0))
-				claimed, err := store.Claim(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				fence := claimed.Record.Fence
+				p, running := running(t, store)
 				woken := make(chan error, 3)
 				for range cap(woken) {
 					go func() {
-						_, err := store.WaitChange(t.Context(), semel.WaitParams{Key: p.Key, Fence: fence})
+						_, err := store.WaitChange(t.Context(), running)
 						woken <- err
 					}()
 				}
 				synctest.Wait()
 				now = now.Add(2 * p.Lease)
 				began := time.Now()
-				if err := change(t.Context(), store, p, fence); err != nil {
+				if err := change(t.Context(), store, p, running.Fence); err != nil {
 					t.Fatal(err)
 				}
 				for range cap(woken) {
@@ -91,14 +93,10 @@ func TestWaitersWhoGiveUpAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t, nil)
-		p := claimOf(randomKey(0))
-		claimed, err := store.Claim(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, running := running(t, store)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := store.WaitChange(ctx, semel.WaitParams{Key: p.Key, Fence: claimed.Record.Fence}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := store.WaitChange(ctx, running); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a wait that was given up: %v; want the context's error", err)
 		}
 		if store.Waiting() != 0 {

@@ -25,8 +25,9 @@
 //
 //   - harness.go: what a store has to supply
 //   - suite.go: [Run], [Check], and the list of all cases
-//   - table.go, situation.go, cell.go: the table, and how it is checked
+//   - table.go: the table; situation.go: how a record gets into a row; cell.go: the
+//     calls made of it; answer.go, effect.go: what they must say and do
 //   - *_cases.go: the rest of the cases, by subject
-//   - operation.go, model.go: random runs against the specification
-//   - case.go, calls.go, witness.go: what cases are written with
+//   - model.go, world.go, operation.go: random runs against the specification
+//   - case.go, calls.go, witness.go, lossy.go: what cases are written with
 package storetest

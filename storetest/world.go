@@ -47,7 +47,7 @@ func (w *world) step(op operation) reply {
 	case opResolve:
 		return w.resolve(op, key, token)
 	case opCheckpoint:
-		_, err := w.store.(semel.Checkpointer).Checkpoint(w.ctx, semel.CheckpointParams{Key: key, Token: token, Data: []byte(fmt.Sprint("step ", op.a))})
+		_, err := w.store.(semel.Checkpointer).Checkpoint(w.ctx, semel.CheckpointParams{Key: key, Token: token, Data: fmt.Append(nil, "step ", op.a)})
 		return reply{err: err}
 	case opPurge:
 		_, err := w.store.(semel.Purger).Purge(w.ctx, semel.PurgeParams{Limit: 1 + op.a%3})
