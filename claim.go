@@ -50,7 +50,7 @@ func (e *Engine) claimParams(op Op) *ClaimParams {
 		Key: op.Key.id, Token: NewToken(), Fingerprint: op.Input.fingerprint(e.opts.Secret),
 		Policy: op.Policy, Lease: op.Lease, Retention: op.Retention, MaxAttempts: op.MaxAttempts,
 		Recovering: op.Recovering,
-		ScopeID:    scopeIDOf(e.opts.Secret, op.Key.scope.Principal), Operation: op.Label,
+		ScopeID:    ScopeIDOf(e.opts.Secret, op.Key.scope.Principal), Operation: op.Label,
 	}
 	if e.opts.StoreKeyText {
 		p.KeyText = op.Key.text

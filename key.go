@@ -159,8 +159,9 @@ func deriveUUID(id KeyID, label string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// scopeIDOf is the digest of the principal under secret, cut to 8 bytes.
-func scopeIDOf(secret []byte, principal string) ScopeID {
+// ScopeIDOf returns the scope id of a principal's records under an engine's secret
+// (nil for none), by which [Lister] finds them.
+func ScopeIDOf(secret []byte, principal string) ScopeID {
 	if len(secret) == 0 {
 		sum := sha256.Sum256(appendPart(appendPart(make([]byte, 0, 128), scopePrefix), principal))
 		return ScopeID(sum[:8])
