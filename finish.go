@@ -80,7 +80,7 @@ func (r *Run) finishTwice(f *FinishParams) error {
 		return err
 	}
 	if errors.Is(err, ErrStoreFull) && f.State == StateDone {
-		f.Result = StoredResult{Data: []byte("the store was full")}
+		f.Result = StoredResult{} // a tombstone without a remark: that fits where a result does not
 		r.e.observe(r.event(EventTombstone))
 	}
 	return r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
