@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -196,6 +197,26 @@ func TestClientDisconnects(t *testing.T) {
 		t.Error("not replayed")
 	}
 	w.ran(1)
+}
+
+// A client that has gone before the claim, or while it was made, starts nothing.
+func TestClientGoneBeforeTheWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &setup{http: semelhttp.Options{Wait: time.Hour}}, echo)
+	send := func(ctx context.Context) *httptest.ResponseRecorder {
+		out := httptest.NewRecorder()
+		w.whole.ServeHTTP(out, w.request("POST", "/charges", "b").WithContext(ctx))
+		return out
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w.store.bend(func(s *faultStore) { s.claimed = cancel })
+	read(send(ctx).Result()).isProblem(t, 503, "store-unavailable")
+	w.state(semel.StateReleased)
+	w.store.bend(func(s *faultStore) { s.claim = errors.New("not to be asked") })
+	read(send(ctx).Result()).isProblem(t, 503, "overloaded")
+	w.ran(0)
+	w.store.bend(func(s *faultStore) { s.claim, s.claimed = nil, nil })
+	w.post("b").is(t, 201, "b")
 }
 
 // Field fault: error on read lets the request through unguarded.

@@ -44,6 +44,10 @@ var answers = map[string]http.HandlerFunc{
 		io.WriteString(w, "body")
 		w.Header().Set("X-Kind", "late")
 	},
+	"encoded, untyped": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "identity")
+		io.WriteString(w, "<html>")
+	},
 	"2048 bytes":  func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, strings.Repeat("x", 2048)) },
 	"2049 bytes":  func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, strings.Repeat("x", 2049)) },
 	"many writes": func(w http.ResponseWriter, r *http.Request) { writeLines(w, 1000) },

@@ -252,6 +252,7 @@ type faultStore struct {
 	ahead                atomic.Int64
 	mu                   sync.Mutex
 	claim, renew, finish error
+	claimed              func()                  // if not nil, is called when a claim got through
 	finished             chan semel.FinishParams // if not nil, is told of each finish that got through
 }
 
@@ -269,12 +270,16 @@ func (s *faultStore) bend(f func(s *faultStore)) {
 
 func (s *faultStore) Claim(ctx context.Context, p semel.ClaimParams) (semel.ClaimResult, error) {
 	s.mu.Lock()
-	err := s.claim
+	err, claimed := s.claim, s.claimed
 	s.mu.Unlock()
 	if err != nil {
 		return semel.ClaimResult{}, err
 	}
-	return s.Store.Claim(ctx, p)
+	res, err := s.Store.Claim(ctx, p)
+	if claimed != nil {
+		claimed()
+	}
+	return res, err
 }
 
 func (s *faultStore) Renew(ctx context.Context, p semel.RenewParams) (semel.RenewResult, error) {
