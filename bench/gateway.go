@@ -26,11 +26,7 @@ func gatewaySuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, answerBody)
-	}))
+	service := httptest.NewServer(http.HandlerFunc(answerRequest))
 	defer service.Close()
 	ctx, cancel := context.WithCancel(ctx) // ends the processes
 	defer cancel()

@@ -30,6 +30,7 @@ func suites() []suite {
 		{"sqlite", sqliteSuite},
 		{"sqlite-replay", sqliteReplaySuite},
 		{"sqlite-growth", sqliteGrowthSuite},
+		{"http", httpSuite},
 		{"gateway", gatewaySuite},
 	}
 }
