@@ -32,7 +32,8 @@ const (
 // whomever. It says "acquired key fence" after a claim and "done key fence" after a
 // finish was acknowledged.
 func sqliteWorker(args []string) error {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	connector, err := sqlstore.Connector(&sqlite.Driver{}, args[0])
 	if err != nil {
 		return err
