@@ -34,7 +34,7 @@ func command(t *testing.T, bin, proxy, name string, args ...string) string {
 	usual := strings.Fields(output(t, "go", "env", "GOMODCACHE", "GOPROXY"))
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOWORK=off", "GONOSUMDB=*", "GOFLAGS=-modcacherw", "GOMODCACHE="+t.TempDir(),
+	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOWORK=off", "GONOSUMDB=*", "GOFLAGS=-modcacherw -trimpath", "GOMODCACHE="+t.TempDir(),
 		fmt.Sprintf("GOPROXY=file://%s,file://%s/cache/download,%s", filepath.ToSlash(proxy), filepath.ToSlash(usual[0]), usual[1]))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
