@@ -24,8 +24,8 @@
 //   - store.go, and claim.go, renew.go, finish.go, resolve.go, purge.go, guarantees.go:
 //     the methods, each an operation of a batch
 //   - read.go: the methods that need no transaction
-//   - writer.go, lock.go: the connection that writes, its transactions, and the wait
-//     for other processes
+//   - writer.go, tx.go, lock.go: the connection that writes, its transactions, and the
+//     wait for other processes
 //   - row.go, scan.go: a record as its columns, and how it is seen at a given time
 //   - errors.go: what a failure means for the caller
 //   - dialect.go: what differs between databases

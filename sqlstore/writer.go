@@ -29,13 +29,6 @@ type writer struct {
 	prepared [statements]*sql.Stmt
 }
 
-// tx is a transaction under way.
-type tx struct {
-	w       *writer
-	now     int64 // µs; read once the lock is held, so that no lease is born old
-	changed bool
-}
-
 // flush executes a batch in one transaction. ctx bounds the wait for the lock.
 func (w *writer) flush(ctx context.Context, batch []*combiner.Call[operation]) error {
 	t, err := w.begin(ctx)
@@ -68,29 +61,6 @@ func (w *writer) begin(ctx context.Context) (*tx, error) {
 		return nil, f
 	}
 	return &tx{w: w, now: w.now()}, nil
-}
-
-// end commits, if there is anything to commit.
-func (t *tx) end() error {
-	if !t.changed {
-		t.rollback(nil)
-		return nil
-	}
-	if _, err := t.w.exec(stmtCommit); err != nil {
-		f := t.w.dialect.uncommitted(err)
-		t.rollback(f)
-		return f
-	}
-	return nil
-}
-
-// rollback undoes the transaction. Where that fails, or the connection is of no
-// use any more, dropping the connection does it.
-func (t *tx) rollback(f *failure) {
-	_, err := t.w.exec(stmtRollback)
-	if err != nil || f != nil && f.class == classBroken {
-		t.w.disconnect()
-	}
 }
 
 // connectIfNone takes a connection, unless there is one. The pool may be used up by
@@ -160,68 +130,4 @@ func (w *writer) stmt(id statement) (*sql.Stmt, error) {
 		w.prepared[id] = stmt
 	}
 	return w.prepared[id], nil
-}
-
-// exec runs a statement and reports whether it changed anything.
-func (t *tx) exec(id statement, args ...any) (bool, error) {
-	n, err := t.execCount(id, args...)
-	return n > 0, err
-}
-
-// execCount runs a statement and counts the rows that it changed.
-func (t *tx) execCount(id statement, args ...any) (int64, error) {
-	res, err := t.w.exec(id, args...)
-	if err != nil {
-		return 0, t.w.dialect.undone(err)
-	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return 0, t.w.dialect.undone(err)
-	}
-	t.changed = t.changed || n > 0
-	return n, nil
-}
-
-// row runs a query that answers one record at most; nil if none.
-func (t *tx) row(id statement, args ...any) (*row, error) {
-	rows, err := t.w.query(id, args...)
-	if err != nil {
-		return nil, t.w.dialect.undone(err)
-	}
-	r, err := scanOne(rows)
-	if err != nil {
-		return nil, t.w.dialect.undone(err)
-	}
-	return r, nil
-}
-
-// number runs a query that answers one number at most.
-func (t *tx) number(id statement, args ...any) (n int64, found bool, err error) {
-	rows, err := t.w.query(id, args...)
-	if err != nil {
-		return 0, false, t.w.dialect.undone(err)
-	}
-	defer rows.Close()
-	if found = rows.Next(); found {
-		err = rows.Scan(&n)
-	}
-	if err = errors.Join(err, rows.Err()); err != nil {
-		return 0, false, t.w.dialect.undone(err)
-	}
-	return n, found, nil
-}
-
-// load reads the record of a key; nil if there is none, expired ones included.
-func (t *tx) load(key []byte) (*row, error) {
-	r, err := t.row(stmtSelect, key)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	if r.gone(t.now) {
-		return nil, nil
-	}
-	return r, nil
 }
