@@ -78,7 +78,7 @@ func (x *exchange) beginWaiting(ctx context.Context, op semel.Op) (*semel.Run, *
 	stop := context.AfterFunc(x.r.Context(), cancel)
 	run, rec, err := x.m.engine.Begin(ctx, op)
 	if !stop() && run != nil { // the claim came in the moment in which the client went: nothing has begun
-		run.Finish(semel.Verdict{State: semel.StateReleased})
+		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased}) // an error means that it is released already
 		return nil, nil, context.Cause(x.r.Context())
 	}
 	return run, rec, err
@@ -186,7 +186,7 @@ func (x *exchange) close() {
 func (x *exchange) abandon() {
 	c := &x.out
 	said := c.abandon()
-	x.claim.Finish(x.claim.Failed())
+	_, _ = x.claim.Finish(x.claim.Failed()) // there is nobody to answer with a winner's response
 	if said && c.unsent() {
 		x.memory.entry.restore(x.w.Header())
 	}

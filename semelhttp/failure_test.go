@@ -351,12 +351,7 @@ func TestGracefulShutdown(t *testing.T) {
 func TestWaiterLeaves(t *testing.T) {
 	t.Parallel()
 	g, served := newGate(), make(chan struct{}, 3)
-	outer := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r)
-			served <- struct{}{}
-		})
-	}
+	outer := after(func(r *http.Request) { served <- struct{}{} })
 	w := newWorld(t, &setup{outer: outer, http: semelhttp.Options{Wait: time.Hour}}, g.ServeHTTP)
 	first := w.runMeanwhile(g, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

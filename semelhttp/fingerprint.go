@@ -161,5 +161,5 @@ func writeSized(h hash.Hash, s string) {
 	var size [8]byte
 	binary.BigEndian.PutUint64(size[:], uint64(len(s)))
 	h.Write(size[:])
-	io.WriteString(h, s)
+	h.Write([]byte(s))
 }

@@ -133,6 +133,26 @@ func TestFingerprint(t *testing.T) {
 	w.ran(1)
 }
 
+// Golden: records must be found, and fingerprints match, after an upgrade too.
+// Field fault: key format changed by an upgrade orphans everything in flight.
+func TestIdentityIsStable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, echo)
+	w.do(w.request("POST", "/a%20b?b=2&a=1", `{"amount":10}`, header("Content-Type", "application/json; charset=utf-8"), header("Content-Encoding", "identity")))
+	body, contentType := form("one", nil)
+	w.post(body, contentType, header("Idempotency-Key", "form"))
+	tests := map[string]string{
+		key1:   "96efb5de5d187891840972e6ea2c6bc6 01e8b979e9e6b0b47045316e9f57bf962ab4d62e67dba0ee318f60d64ec516bf47",
+		"form": "ad0589783a2513bef75eb3e53bd6881f 01732c2b879a87adf0ee81849ff55a9ad440a9e6dae5982433f5232f0d2b852987",
+	}
+	for key, want := range tests {
+		rec := w.record(alice, "", key)
+		if got := fmt.Sprintf("%v %x", rec.Key, rec.Fingerprint); got != want {
+			t.Errorf("%s: key and fingerprint %s, want %s", key, got, want)
+		}
+	}
+}
+
 // Field fault: missing body hashed as a shared constant: any two bodyless POSTs
 // block each other.
 func TestBodylessRequests(t *testing.T) {

@@ -29,12 +29,13 @@ func ParseKey(lines []string, strict bool) (string, error) {
 		return "", errors.New("send the key in exactly one field line")
 	}
 	value := strings.Trim(lines[0], " \t")
-	key, err := value, error(nil)
+	key := value
+	var err error
 	switch {
 	case strings.HasPrefix(value, `"`):
 		key, err = parseStringItem(value)
 	case strict:
-		err = errors.New(`put the key in double quotes: it is a structured-field String (RFC 9651)`)
+		err = errors.New("put the key in double quotes: it is a structured-field String (RFC 9651)")
 	default:
 		err = checkBareKey(value)
 	}

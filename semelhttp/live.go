@@ -98,7 +98,7 @@ func (c *capture) backOff() bool {
 }
 
 // Flush is FlushError for [http.Flusher].
-func (c *capture) Flush() { c.FlushError() }
+func (c *capture) Flush() { _ = c.FlushError() }
 
 // flusherOf finds what [http.ResponseController] would use.
 func flusherOf(w http.ResponseWriter) func() error {

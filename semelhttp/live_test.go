@@ -135,6 +135,13 @@ func TestOversizeAnswerBecomesATombstone(t *testing.T) {
 			w.ran(1)
 		})
 	}
+	t.Run("a header that is too large", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) { rw.Header().Set("X-Long", strings.Repeat("h", 64<<10)) })
+		w.post("b").is(t, 200, "")
+		w.post("b").isProblem(t, 409, "result-unavailable")
+		w.ran(1)
+	})
 	t.Run("exactly at the limit", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, &setup{http: semelhttp.Options{MaxResponseBody: limit}}, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, body) })

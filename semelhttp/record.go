@@ -8,6 +8,10 @@ import (
 	"github.com/semel-go/semel"
 )
 
+// maxRecordedHeader is the size from which on a header makes an answer too large to
+// be recorded, whatever its body.
+const maxRecordedHeader = 64 << 10
+
 // result is the answer as stores keep it. It is called when the handler is done
 // and before anything was sent, or everything was.
 func (c *capture) result() semel.StoredResult {
@@ -24,7 +28,11 @@ func (c *capture) result() semel.StoredResult {
 	m.pairs = c.headerPairs(m.pairs[:0])
 	header := len(m.pairs)
 	m.pairs = c.trailerPairs(m.pairs)
-	return m.encoder.encode(&Response{Status: c.status, Header: m.pairs[:header], Trailer: m.pairs[header:], Body: m.body})
+	result := m.encoder.encode(&Response{Status: c.status, Header: m.pairs[:header], Trailer: m.pairs[header:], Body: m.body})
+	if len(result.Data)-len(m.body) > maxRecordedHeader {
+		return tombstone(c.status)
+	}
+	return result
 }
 
 // headerPairs appends the header fields that are the handler's: what an outer

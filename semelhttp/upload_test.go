@@ -128,12 +128,7 @@ func TestOuterRequestLearns(t *testing.T) {
 		}
 		file = f.(*os.File).Name()
 	})
-	outer := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(rw, r)
-			patterns <- r.Pattern
-		})
-	}
+	outer := after(func(r *http.Request) { patterns <- r.Pattern })
 	w := newWorld(t, &setup{outer: outer}, inner.ServeHTTP)
 	body, contentType := form("one", nil)
 	w.post(body, contentType).is(t, 200, "")
@@ -184,12 +179,7 @@ func TestExpectContinue(t *testing.T) {
 func TestUploadsHoldNothing(t *testing.T) {
 	t.Parallel()
 	served := make(chan struct{}, 8)
-	outer := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r)
-			served <- struct{}{}
-		})
-	}
+	outer := after(func(r *http.Request) { served <- struct{}{} })
 	budget := semelhttp.NewBodyBudget(1 << 20)
 	w := newWorld(t, &setup{outer: outer, http: semelhttp.Options{BodyBudget: budget, MaxRequestBody: 1 << 10}}, echo)
 	// The server has read the head and waits for the rest when it has answered 100.

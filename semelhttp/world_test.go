@@ -80,6 +80,16 @@ func newWorld(t *testing.T, s *setup, handler http.HandlerFunc) *world {
 	return w
 }
 
+// after is an outer layer that is told of each request when it has been served.
+func after(f func(*http.Request)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			f(r)
+		})
+	}
+}
+
 func serve(t *testing.T, s *setup, h http.Handler) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(h)
