@@ -145,7 +145,10 @@ func (r *report) packageEnd(pkg string, e event) {
 }
 
 func (r *report) fail(name string, said []string) {
-	r.failed = append(r.failed, name)
+	// A package fails with its tests, and is not counted again.
+	if !slices.ContainsFunc(r.failed, func(f string) bool { return strings.HasPrefix(f, name+" ") }) {
+		r.failed = append(r.failed, name)
+	}
 	fmt.Fprintf(r.out, "FAIL %s\n", name)
 	for _, text := range said {
 		if !strings.HasPrefix(text, "=== ") {

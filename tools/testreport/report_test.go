@@ -42,8 +42,8 @@ func TestReport(t *testing.T) {
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"fail","Package":"p"}
 `,
-			want: []string{"FAIL p TestA\n     got 1, want 2\n", "0 passed, 2 failed, 0 skipped"},
-			err:  "failed: p TestA, p",
+			want: []string{"FAIL p TestA\n     got 1, want 2\n", "0 passed, 1 failed, 0 skipped"},
+			err:  "failed: p TestA",
 		},
 		{
 			name: "the process died",
