@@ -82,7 +82,7 @@ vet:
 .PHONY: fix
 fix:
 	$(call step,go fix -diff)
-	@go fix -diff work || { echo "the code has newer forms, run make tidy"; exit 1; }
+	@go fix -diff work && (cd $(TOOLS) && GOWORK=off go fix -diff ./...) || { echo "the code has newer forms, run make tidy"; exit 1; }
 
 .PHONY: staticcheck
 staticcheck:
@@ -90,6 +90,7 @@ staticcheck:
 	@cd $(TOOLS) && GOWORK=off go build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@$(BIN)/staticcheck work
 	@$(BIN)/staticcheck -tags='$(TAGS)' ./cmd/semel/...
+	@cd $(TOOLS) && GOWORK=off $(BIN)/staticcheck ./...
 
 .PHONY: standalone
 standalone:
