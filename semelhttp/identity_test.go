@@ -133,6 +133,25 @@ func TestFingerprint(t *testing.T) {
 	w.ran(1)
 }
 
+// The label of a record, short and of few values.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	mux := func(next http.Handler) http.Handler {
+		m := http.NewServeMux()
+		m.Handle("POST /charges", next)
+		return m
+	}
+	custom := func(*http.Request) string { return "mine" }
+	tests := map[string]*setup{"POST": nil, "POST /charges": {outer: mux}, "mine": {outer: mux, http: semelhttp.Options{Route: custom}}}
+	for want, s := range tests {
+		w := newWorld(t, s, echo)
+		w.post("b")
+		if got := w.record(alice, "", key1).Operation; got != want {
+			t.Errorf("the label is %q, want %q", got, want)
+		}
+	}
+}
+
 // Golden: records must be found, and fingerprints match, after an upgrade too.
 // Field fault: key format changed by an upgrade orphans everything in flight.
 func TestIdentityIsStable(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/semelhttp"
@@ -232,59 +233,7 @@ func TestClientLeavesALiveAnswer(t *testing.T) {
 	w.ran(1)
 }
 
-func TestHijack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) {
-		conn, buf, err := http.NewResponseController(rw).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		buf.WriteString("HTTP/1.1 299 Mine\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-		buf.Flush()
-		if _, err := rw.Write([]byte("x")); !errors.Is(err, http.ErrHijacked) {
-			t.Errorf("Write: %v", err)
-		}
-	})
-	w.store.bend(func(s *faultStore) { s.finished = make(chan semel.FinishParams, 1) })
-	w.post("b").is(t, 299, "ok")
-	if f := <-w.store.finished; f.State != semel.StateDone || f.Result.Kind != semel.ResultTombstone {
-		t.Errorf("finished with %+v", f)
-	}
-	again := w.post("b")
-	again.isProblem(t, 409, "result-unavailable")
-	if strings.Contains(again.body, "original_status") {
-		t.Errorf("nobody knows the status: %s", again.body)
-	}
-	w.ran(1)
-}
-
 // No connection is taken over while the record cannot say so.
-func TestHijackNeedsTheStore(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) {
-		_, _, err := rw.(http.Hijacker).Hijack()
-		fmt.Fprint(rw, errors.Is(err, semel.ErrStoreUnavailable))
-	})
-	w.store.bend(func(s *faultStore) { s.renew = semel.ErrStoreUnavailable })
-	w.post("b").is(t, 200, "true")
-}
-
-func TestHijackNotSupported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &setup{h2: true}, func(rw http.ResponseWriter, r *http.Request) {
-		_, _, err := rw.(http.Hijacker).Hijack()
-		fmt.Fprint(rw, errors.Is(err, http.ErrNotSupported))
-	})
-	first := w.post("b")
-	first.is(t, 200, "true")
-	replays(t, first, w.post("b"))
-	if got := w.record(alice, "", key1).Policy; got != semel.AtLeastOnce {
-		t.Errorf("the policy is %v though nothing went live", got)
-	}
-}
-
 // io.Copy and ServeContent are recorded like writes.
 func TestReadFrom(t *testing.T) {
 	t.Parallel()
@@ -383,42 +332,76 @@ func TestTrailers(t *testing.T) {
 }
 
 // An upgrade passes untouched, key or not, on raw sockets.
-func TestWebSocketPassesThrough(t *testing.T) {
+// Clients that offer HTTP/2 with every cleartext request are guarded all the same.
+// Writers of outer layers, which do less than net/http's.
+type (
+	plainWriter    struct{ http.ResponseWriter }
+	unwrapsWriter  struct{ http.ResponseWriter }
+	flushingWriter struct {
+		http.ResponseWriter
+		flushes *int
+	}
+)
+
+func (w unwrapsWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w flushingWriter) Flush()                     { *w.flushes++ }
+
+// What an outer layer's writer cannot do, the guarded one cannot either: it says so,
+// and the answer stays as it would be.
+func TestWritersBelow(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{key1, "bad,key"} {
-		w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) {
-			conn, buf, err := rw.(http.Hijacker).Hijack()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer conn.Close()
-			buf.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-			buf.Flush()
-			io.CopyN(conn, buf, 4)
-		})
-		for _, method := range []string{"GET", "POST"} {
-			resp, conn := w.rawExchange(method + " /ws HTTP/1.1\nHost: a\nConnection: keep-alive, Upgrade\nUpgrade: websocket\nIdempotency-Key: " + key + "\n\n")
-			if resp.StatusCode != 101 {
-				t.Fatal(resp.Status)
-			}
-			io.WriteString(conn, "ping")
-			pong := make([]byte, 4)
-			if _, err := io.ReadFull(conn, pong); string(pong) != "ping" || err != nil {
-				t.Errorf("%q, %v", pong, err)
-			}
+	flushes := 0
+	tests := []struct {
+		name      string
+		wrap      func(http.ResponseWriter) http.ResponseWriter
+		supported bool
+	}{
+		{"plain", func(w http.ResponseWriter) http.ResponseWriter { return plainWriter{w} }, false},
+		{"unwraps", func(w http.ResponseWriter) http.ResponseWriter { return unwrapsWriter{w} }, true},
+		{"flushes", func(w http.ResponseWriter) http.ResponseWriter { return flushingWriter{w, &flushes} }, true},
+	}
+	for _, tt := range tests {
+		outer := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(tt.wrap(w), r) })
 		}
-		w.state(semel.StateNone)
-		w.ran(2)
+		w := newWorld(t, &setup{outer: outer}, func(rw http.ResponseWriter, r *http.Request) {
+			if err := http.NewResponseController(rw).Flush(); (err == nil) != tt.supported || err != nil && !errors.Is(err, http.ErrNotSupported) {
+				t.Errorf("%s: Flush: %v", tt.name, err)
+			}
+			io.WriteString(rw, "body")
+		})
+		first := w.post("b")
+		first.is(t, 200, "body")
+		policy := semel.AtLeastOnce
+		if tt.supported {
+			policy = semel.AtMostOnce
+		}
+		if got := w.record(alice, "", key1).Policy; got != policy {
+			t.Errorf("%s: the policy is %v", tt.name, got)
+		}
+		replays(t, first, w.post("b"))
+	}
+	if flushes != 1 {
+		t.Errorf("%d flushes", flushes)
 	}
 }
 
-// Clients that offer HTTP/2 with every cleartext request are guarded all the same.
-func TestUpgradeOfferOfHTTP2IsGuarded(t *testing.T) {
+// Deadlines reach the connection, and a header that was written goes out before the
+// connection is taken over.
+// A source that fails ends the copy with its error.
+func TestReadFromFailingSource(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, echo)
-	offer := []change{header("Connection", "Upgrade, HTTP2-Settings"), header("Upgrade", "h2c"), header("HTTP2-Settings", "AAMAAABkAARAAAAAAAIAAAAA")}
-	first, again := w.post("b", offer...), w.post("b", offer...)
-	replays(t, first, again)
-	w.ran(1)
+	failure := errors.New("disk")
+	w := newWorld(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		n, err := rw.(io.ReaderFrom).ReadFrom(io.MultiReader(strings.NewReader("part"), iotest.ErrReader(failure)))
+		if n != 4 || !errors.Is(err, failure) {
+			t.Errorf("ReadFrom: %d, %v", n, err)
+		}
+		rw.WriteHeader(http.StatusNoContent) // too late
+		n, err = rw.(io.ReaderFrom).ReadFrom(strings.NewReader(""))
+		if n != 0 || err != nil {
+			t.Errorf("ReadFrom nothing: %d, %v", n, err)
+		}
+	})
+	w.post("b").is(t, 200, "part")
 }
