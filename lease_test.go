@@ -150,7 +150,7 @@ func TestHungRenewalDelaysNoOtherKey(t *testing.T) {
 // takeOver makes the first owner go silent for longer than its lease while
 // another process takes over and ends with second; it returns what the first
 // owner's caller got.
-func takeOver(t *testing.T, second func() (int, error)) (semel.Result[int], error, *world) {
+func takeOver(t *testing.T, second func() (int, error)) (*world, semel.Result[int], error) {
 	w := newWorld(t, &semel.Options{Lease: lease})
 	other := worldOn(t, &faultStore{inner: w.store.inner}, &semel.Options{Lease: lease})
 	w.store.bend(func(s *faultStore) { s.renew = failRenewals(errDown) })
@@ -174,13 +174,13 @@ func takeOver(t *testing.T, second func() (int, error)) (semel.Result[int], erro
 	})
 	wg.Wait()
 	other.mustClose(t)
-	return first, err, w
+	return w, first, err
 }
 
 // I4, hard case 6. Field fault: late owner completes or deletes the new owner's record.
 func TestLateOwnerGetsTheWinnersResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		res, err, w := takeOver(t, func() (int, error) { return 2, nil })
+		w, res, err := takeOver(t, func() (int, error) { return 2, nil })
 		if err != nil || res.Value != 2 || !res.Replayed || res.Attempt != 2 {
 			t.Errorf("the late owner's caller got %+v, %v; want the winner's result", res, err)
 		}
@@ -193,7 +193,7 @@ func TestLateOwnerGetsTheWinnersResult(t *testing.T) {
 
 func TestLateOwnerOfAnUnfinishedRunIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, err, w := takeOver(t, func() (int, error) { time.Sleep(time.Second); return 2, nil })
+		w, _, err := takeOver(t, func() (int, error) { time.Sleep(time.Second); return 2, nil })
 		if _, ok := errors.AsType[*semel.InProgressError](err); !ok || !errors.Is(err, semel.ErrFenced) {
 			t.Errorf("got %v; want *InProgressError that matches ErrFenced", err)
 		}

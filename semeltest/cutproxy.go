@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -80,9 +81,7 @@ func (p *CutProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || accident == CutReply {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range resp.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), resp.Header)
 	w.WriteHeader(resp.StatusCode)
 	if accident == CutHalf {
 		_, _ = w.Write(answer[:len(answer)/2])
