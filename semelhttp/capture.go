@@ -1,8 +1,10 @@
 package semelhttp
 
 import (
+	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -22,6 +24,7 @@ import (
 type capture struct {
 	m     *middleware
 	run   *semel.Run
+	key   semel.KeyID
 	under http.ResponseWriter
 
 	mu       sync.Mutex
@@ -215,6 +218,12 @@ func (c *capture) sendHeld() {
 
 // unsent reports whether another answer can still be given.
 func (c *capture) unsent() bool { return !c.live && !c.hijacked }
+
+// warn logs about the run; the key goes in as its short hash only.
+func (c *capture) warn(msg string, attrs ...slog.Attr) {
+	attrs = append(attrs, slog.String("key", c.key.Short()), slog.Int64("fence", int64(c.run.Fence())), slog.Int("attempt", c.run.Attempt()))
+	c.m.opts.Logger.LogAttrs(context.WithoutCancel(c.run.Context()), slog.LevelWarn, msg, attrs...)
+}
 
 var _ interface {
 	http.ResponseWriter

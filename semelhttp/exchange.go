@@ -3,7 +3,6 @@ package semelhttp
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -64,6 +63,7 @@ func (x *exchange) begin(principal string) (*semel.Run, *semel.Record, error) {
 		Policy: o.Policy, Lease: o.Lease, Retention: o.Retention, Wait: o.Wait,
 		Label: x.label(),
 	}
+	x.out.key = op.Key.ID()
 	ctx := x.detached()
 	if o.Wait <= 0 {
 		return x.m.engine.Begin(ctx, op)
@@ -124,7 +124,7 @@ func (x *exchange) run(claim *semel.Run, next http.Handler) {
 	x.out.begin(x.m, claim, x.w, x.memory)
 	x.ctx.Context = claim.Context()
 	x.request = x.r.WithContext(&x.ctx)
-	if x.body.pool != nil && x.r.Body != nil && x.r.Body != http.NoBody {
+	if len(x.body.blocks) > 0 {
 		x.request.Body = &x.body
 	}
 	next.ServeHTTP(&x.out, x.request)
@@ -150,7 +150,7 @@ func (x *exchange) finish() {
 	case c.unsent():
 		x.answerFenced(winner)
 	default:
-		x.m.log(slog.LevelWarn, "semelhttp: an answer was streamed whose run does not count", x.claim)
+		c.warn("semelhttp: an answer was streamed whose run does not count")
 	}
 }
 

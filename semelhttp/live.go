@@ -40,8 +40,7 @@ func (c *capture) raise(must bool) error {
 		c.fenced, c.ended = true, err
 		return err
 	}
-	c.m.log(slog.LevelWarn, "semelhttp: the store is down while an answer wants to be streamed", c.run,
-		slog.Bool("held_back", !must), slog.Any("error", err))
+	c.warn("semelhttp: the store is down while an answer wants to be streamed", slog.Bool("held_back", !must), slog.Any("error", err))
 	if must {
 		return nil
 	}

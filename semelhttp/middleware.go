@@ -157,9 +157,3 @@ func (m *middleware) problemOf(err error) Problem {
 	}
 	return NewProblem(CodeStoreUnavailable)
 }
-
-// log writes a line about a run; it names the key by its short hash only.
-func (m *middleware) log(level slog.Level, msg string, run *semel.Run, attrs ...slog.Attr) {
-	attrs = append(attrs, slog.Int64("fence", int64(run.Fence())), slog.Int("attempt", run.Attempt()))
-	m.opts.Logger.LogAttrs(context.WithoutCancel(run.Context()), level, msg, attrs...)
-}
