@@ -298,3 +298,44 @@ func TestLogsCarryNoKeys(t *testing.T) {
 		}
 	})
 }
+
+// A detached run outlives its caller, keeps his values and his deadline; a caller
+// who leaves while he waits is let go.
+func TestDetachedRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, &semel.Options{Wait: time.Minute})
+		op := opFor(t)
+		op.Detached = true
+		type value struct{}
+		caller, leave := context.WithCancel(context.WithValue(t.Context(), value{}, 1))
+		run, _, err := w.Begin(caller, op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		synctest.Wait()
+		if ctx := run.Context(); ctx.Err() != nil || ctx.Value(value{}) != 1 {
+			t.Errorf("the run's context: %v", ctx.Err())
+		}
+		waiter, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leave(errDown) })
+		begin := time.Now()
+		if _, _, err := w.Begin(waiter, op); !errors.Is(err, errDown) || time.Since(begin) != time.Second {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased})
+
+		limited, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		run, _, err = w.Begin(limited, op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := run.Context().Err(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("past the deadline: %v", err)
+		}
+		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased})
+		w.mustClose(t)
+	})
+}

@@ -100,6 +100,10 @@ func TestUnusableOperationsAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.fix) {
 			t.Errorf("%s: the error %q does not name the fix %q", name, err, tt.fix)
 		}
+		settings := tt.op.Lease != 0 || tt.op.Retention != 0 || tt.op.Policy != 0
+		if err := w.Check(tt.op); (err != nil) != settings {
+			t.Errorf("%s: Check, which knows settings only, says %v", name, err)
+		}
 	}
 	w.mustClose(t)
 }

@@ -28,6 +28,10 @@ type Op struct {
 	// part of the key. Default: the scope's Operation.
 	Label string
 
+	// Detached lets the work outlive its caller: claim and wait end with the caller's
+	// context, the run keeps only that context's values and deadline.
+	Detached bool
+
 	// Recovering claims a record in doubt, for a caller who can find out what
 	// happened; [Run.Recovery] then tells of the doubt.
 	Recovering bool
@@ -42,6 +46,11 @@ func (o Op) resolve(e *Options) (Op, error) {
 	if err != nil {
 		return o, err
 	}
+	return o.settle(e)
+}
+
+// settle fills the engine's settings in and checks the times.
+func (o Op) settle(e *Options) (Op, error) {
 	o.Policy = cmp.Or(o.Policy, e.Policy)
 	o.Lease = cmp.Or(o.Lease, e.Lease)
 	o.Retention = cmp.Or(o.Retention, e.Retention)
@@ -49,4 +58,11 @@ func (o Op) resolve(e *Options) (Op, error) {
 	o.MaxAttempts = max(cmp.Or(o.MaxAttempts, e.MaxAttempts), 0)
 	o.Label = cmp.Or(o.Label, o.Key.scope.Operation)
 	return o, checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts)
+}
+
+// Check reports whether the engine takes operations with the settings of op,
+// whatever their key and input: for layers that know them at start.
+func (e *Engine) Check(op Op) error {
+	_, err := op.settle(&e.opts)
+	return err
 }

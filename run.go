@@ -22,6 +22,7 @@ type Run struct {
 	ctx      runContext
 	work     context.Context
 	cancel   context.CancelCauseFunc
+	expire   context.CancelFunc // frees a kept deadline; may be nil
 
 	mu       sync.Mutex
 	policy   Policy
@@ -68,11 +69,24 @@ func (e *Engine) newRun(ctx context.Context, op Op, p *ClaimParams, rec Record) 
 	if rec.Cause != CauseNone {
 		r.recovery = &Recovery{Attempt: rec.Attempt - 1, StartedAt: rec.StartedAt, Since: rec.Since, Cause: rec.Cause, Checkpoint: rec.Checkpoint}
 	}
+	if op.Detached {
+		ctx = r.detach(ctx)
+	}
 	r.ctx = runContext{Context: ctx, run: r}
 	r.work, r.cancel = context.WithCancelCause(&r.ctx)
 	e.runs.Add(1)
 	e.work.also()
 	return r
+}
+
+// detach keeps the values and the deadline of a caller's context.
+func (r *Run) detach(ctx context.Context) context.Context {
+	deadline, limited := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if limited {
+		ctx, r.expire = context.WithDeadline(ctx, deadline)
+	}
+	return ctx
 }
 
 // RunFrom returns the run under whose context the caller works.
@@ -162,6 +176,9 @@ func (r *Run) end() {
 	r.mu.Unlock()
 	r.e.wheel.remove(r)
 	r.cancel(context.Canceled)
+	if r.expire != nil {
+		r.expire()
+	}
 	r.e.work.end()
 }
 
