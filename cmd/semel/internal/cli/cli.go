@@ -42,6 +42,7 @@ func newRoot(std IO) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(newProxy(std))
+	root.AddCommand(newConfig(std))
 	root.AddCommand(newKeys(std))
 	root.AddCommand(newDemo(std))
 	root.AddCommand(newVersion())

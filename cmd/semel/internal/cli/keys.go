@@ -124,7 +124,7 @@ func newKeysGet(std IO) *cobra.Command {
 
 func newKeysList(std IO) *cobra.Command {
 	var f keysFlags
-	var state string
+	var state, secretFile string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List records, such as those in doubt",
@@ -134,30 +134,52 @@ func newKeysList(std IO) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			scope, err := f.scope(cmd, std, secretFile)
+			if err != nil {
+				return err
+			}
 			h, err := f.open(cmd, std)
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			return f.list(cmd, std, h.Store, wanted)
+			return f.list(cmd, std, h.Store, keys.Filter{State: wanted, Scope: scope})
 		},
 	}
 	f.addStore(cmd.Flags())
 	f.addJSON(cmd.Flags())
 	cmd.Flags().StringVar(&state, "state", "", "only records in this state: running, released, done or in-doubt")
+	cmd.Flags().StringVar(&f.which.Principal, "principal", "", "only this caller's records, such as \"header:Authorization=Bearer k1\" or global")
+	cmd.Flags().StringVar(&secretFile, "secret-file", "", "the gateway's --secret-file, which --principal needs if the gateway has one")
 	return cmd
 }
 
-func (f *keysFlags) list(cmd *cobra.Command, std IO, store semel.Store, state semel.State) error {
+// scope is the scope id of --principal, nil for all callers.
+func (f *keysFlags) scope(cmd *cobra.Command, std IO, secretFile string) (*semel.ScopeID, error) {
+	if f.which.Principal == "" {
+		return nil, nil
+	}
+	if err := settings.FromEnv(cmd.Flags(), std.Environ, crash.EnvNames(), "secret-file"); err != nil {
+		return nil, err
+	}
+	secret, err := settings.ReadSecret(secretFile)
+	if err != nil {
+		return nil, err
+	}
+	scope := keys.ScopeID(secret, f.which.Principal)
+	return &scope, nil
+}
+
+func (f *keysFlags) list(cmd *cobra.Command, std IO, store semel.Store, filter keys.Filter) error {
 	if f.json {
-		return keys.List(cmd.Context(), store, state, func(rec semel.Record) error {
+		return keys.List(cmd.Context(), store, filter, func(rec semel.Record) error {
 			return keys.NewView(rec).PrintJSON(std.Out)
 		})
 	}
 	table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, keys.RowHeader)
 	now := time.Now()
-	err := keys.List(cmd.Context(), store, state, func(rec semel.Record) error {
+	err := keys.List(cmd.Context(), store, filter, func(rec semel.Record) error {
 		_, err := fmt.Fprintln(table, keys.NewView(rec).Row(now))
 		return err
 	})

@@ -35,13 +35,25 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// List calls each for every record in the state, in the order of ids.
-func List(ctx context.Context, store semel.Store, state semel.State, each func(semel.Record) error) error {
+// Filter selects records; its zero value takes all.
+type Filter struct {
+	State semel.State
+	Scope *semel.ScopeID
+}
+
+// ScopeID is the scope of a principal, written as for [Which], under a gateway's
+// secret, nil for none.
+func ScopeID(secret []byte, name string) semel.ScopeID {
+	return semel.ScopeIDOf(secret, principal(name))
+}
+
+// List calls each for every record that the filter takes, in the order of ids.
+func List(ctx context.Context, store semel.Store, filter Filter, each func(semel.Record) error) error {
 	lister, ok := store.(semel.Lister)
 	if !ok {
 		return errors.New("this store cannot list records; read them one by one with semel keys get")
 	}
-	p := semel.ListParams{State: state, Limit: pageSize}
+	p := semel.ListParams{State: filter.State, ScopeID: filter.Scope, Limit: pageSize}
 	for more := true; more; {
 		page, err := lister.List(ctx, p)
 		if err != nil {

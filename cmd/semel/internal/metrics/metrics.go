@@ -17,17 +17,16 @@ import (
 type Metrics struct {
 	registry *prometheus.Registry
 
-	events    map[semel.EventKind]*prometheus.CounterVec // by operation
-	finishes  *prometheus.CounterVec
-	runs      *prometheus.HistogramVec
-	pending   prometheus.Gauge
-	calls     *prometheus.HistogramVec
-	failures  *prometheus.CounterVec
-	bytes     *prometheus.CounterVec
-	purged    prometheus.Counter
-	purgeLag  prometheus.Gauge
-	upstream  *prometheus.CounterVec
-	selfCheck *prometheus.CounterVec
+	events   map[semel.EventKind]*prometheus.CounterVec // by operation
+	finishes *prometheus.CounterVec
+	runs     *prometheus.HistogramVec
+	pending  prometheus.Gauge
+	calls    *prometheus.HistogramVec
+	failures *prometheus.CounterVec
+	bytes    *prometheus.CounterVec
+	purged   prometheus.Counter
+	purgeLag prometheus.Gauge
+	gatewayMetrics
 }
 
 // counted are the events that are plain counters by operation.
@@ -56,8 +55,7 @@ func New(version string) *Metrics {
 	m.finishes = m.counter("semel_finishes_total", "Runs ended, by what became of the record.", "operation", "state")
 	m.failures = m.counter("semel_store_errors_total", "Store calls that failed.", "call")
 	m.bytes = m.counter("semel_result_bytes_total", "Bytes of answers stored and replayed.", "direction")
-	m.upstream = m.counter("semel_upstream_failures_total", "Round trips without a whole answer from the upstream.", "code")
-	m.selfCheck = m.counter("semel_self_checks_total", "Self-checks that a replay works.", "result")
+	m.registerGateway()
 	m.calls = m.histogram("semel_store_call_seconds", "Duration of store calls.", storeBuckets, "call")
 	m.runs = m.histogram("semel_run_seconds", "Duration of runs, from claim to saved outcome.", prometheus.DefBuckets, "operation")
 	m.pending = m.gauge("semel_background_saves_pending", "Outcomes that are not saved yet.")
@@ -71,16 +69,4 @@ func New(version string) *Metrics {
 // Handler serves the metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
-}
-
-// UpstreamFailed counts a round trip without a whole answer.
-func (m *Metrics) UpstreamFailed(code string) { m.upstream.WithLabelValues(code).Inc() }
-
-// SelfChecked counts a self-check.
-func (m *Metrics) SelfChecked(err error) {
-	result := "ok"
-	if err != nil {
-		result = "failed"
-	}
-	m.selfCheck.WithLabelValues(result).Inc()
 }

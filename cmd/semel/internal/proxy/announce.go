@@ -20,10 +20,9 @@ func (s *Server) announce(ctx context.Context) {
 	if admin == "" {
 		admin = "off"
 	}
-	s.log.Info(fmt.Sprintf("listening on %s://%s, guarding %s of %s, records in %s",
-		scheme, s.Addr(), strings.Join(s.cfg.Methods, ", "), s.cfg.Upstream, s.store.Name),
-		"listen", s.Addr(), "admin", admin, "principal", s.cfg.Principal.String(), "on-unknown", s.onUnknown())
-	for _, sentence := range s.cfg.Principal.Warnings() {
+	s.log.Info(fmt.Sprintf("listening on %s://%s, guarding %s, records in %s", scheme, s.Addr(), s.guarding(), s.store.Name),
+		"listen", s.Addr(), "admin", admin, "routes", len(s.cfg.Routes), "principal", s.cfg.Principal.String(), "on-unknown", s.onUnknown())
+	for _, sentence := range s.cfg.Warnings() {
 		s.log.Warn(sentence)
 	}
 	if admin != "off" && !isLoopback(admin) {
@@ -43,6 +42,10 @@ func (s *Server) announceStore(ctx context.Context) {
 	for _, note := range g.Notes {
 		s.log.Warn(note)
 	}
+}
+
+func (s *Server) guarding() string {
+	return fmt.Sprintf("%s of %s", strings.Join(s.cfg.Methods, ", "), s.cfg.Upstream)
 }
 
 func (s *Server) onUnknown() string {

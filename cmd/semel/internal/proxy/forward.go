@@ -19,6 +19,7 @@ type rewriter struct {
 	upstream  *url.URL
 	principal settings.Principal
 	forward   settings.KeyForward
+	granted   []string // headers that the authoriser gave
 }
 
 func (rw *rewriter) rewrite(pr *httputil.ProxyRequest) {
@@ -55,13 +56,14 @@ func dropHTTP2Offer(h http.Header) {
 }
 
 // keepScope undoes a Connection header that names the scope's header as
-// hop-by-hop: the upstream must see the caller whom the gateway saw.
+// hop-by-hop, or one that the authoriser gave: the upstream must see the caller
+// whom the gateway saw.
 func (rw *rewriter) keepScope(pr *httputil.ProxyRequest) {
-	switch rw.principal.Kind {
-	case settings.PrincipalHeader:
-		restore(pr, rw.principal.Name)
-	case settings.PrincipalCookie:
-		restore(pr, "Cookie")
+	if name, ok := scopeHeader(rw.principal); ok {
+		restore(pr, name)
+	}
+	for _, name := range rw.granted {
+		restore(pr, name)
 	}
 }
 

@@ -1,42 +1,72 @@
 package proxy
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/authorize"
 	"github.com/semel-go/semel/cmd/semel/internal/crash"
+	"github.com/semel-go/semel/cmd/semel/internal/metrics"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/cmd/semel/internal/token"
 	"github.com/semel-go/semel/semelhttp"
 )
 
-// Deps are what a gateway works with.
+// Deps are what a gateway works with, and what outlives it.
 type Deps struct {
-	Engine *semel.Engine
-	Log    *slog.Logger
-	// UpstreamFailed is told the code of each round trip without a whole answer.
-	UpstreamFailed func(code string)
+	Engine  *semel.Engine
+	Log     *slog.Logger
+	Metrics *metrics.Metrics
+	// Keys verify tokens; nil where no principal is a claim.
+	Keys *token.Keys
 }
 
-// New returns the gateway's handler: semelhttp around a reverse proxy.
-func New(cfg *settings.Proxy, deps Deps) (http.Handler, error) {
-	guard, err := semelhttp.New(deps.Engine, principalOf(cfg.Principal), &semelhttp.Options{
-		RequireKey:        cfg.RequireKey,
-		Methods:           cfg.Methods,
-		Wait:              cfg.Wait,
-		MaxRequestBody:    cfg.MaxRequestBody,
-		MaxResponseBody:   int(cfg.MaxResponseBody),
-		StoreServerErrors: cfg.StoreErrors,
-		Route:             func(r *http.Request) string { return r.Method },
-		Logger:            deps.Log,
-	})
+// Gateway is the handler that one configuration makes: for each route its
+// authoriser and its guard around a reverse proxy.
+type Gateway struct {
+	http.Handler
+	cfg      *settings.Proxy
+	deps     Deps
+	upstream *upstream
+	asker    *authorize.Asker // nil: nobody is asked
+	budget   *semelhttp.BodyBudget
+	buffers  *buffers
+}
+
+// New returns the gateway of cfg. It opens nothing.
+func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
+	g := &Gateway{
+		cfg: cfg, deps: deps,
+		upstream: newUpstream(cfg.UpstreamIdleTimeout, cfg.UpstreamTimeout),
+		budget:   semelhttp.NewBodyBudget(bodyMemory(cfg)),
+		buffers:  &buffers{sync.Pool{New: func() any { return new([copyBuffer]byte) }}},
+	}
+	if cfg.Authorize.URL != nil {
+		g.asker = authorize.New(authorize.Options{
+			URL: cfg.Authorize.URL, Timeout: cfg.Authorize.Timeout, Headers: cfg.Authorize.Headers,
+			Keep: scopeHeaders(cfg), Tell: deps.Metrics.Authorized, Log: deps.Log,
+		})
+	}
+	handler, err := g.routes()
 	if err != nil {
 		return nil, err
 	}
-	return guard(bodyFirst(reverseProxy(cfg, deps))), nil
+	g.Handler = handler
+	return g, nil
+}
+
+// Close frees idle connections. Requests under way go on.
+func (g *Gateway) Close() {
+	g.upstream.close()
+	if g.asker != nil {
+		g.asker.Close()
+	}
 }
 
 const (
@@ -44,36 +74,146 @@ const (
 	maxHeader = 1 << 20
 	// defaultClaimTimeout bounds a claim where the lease is long enough.
 	defaultClaimTimeout = 2 * time.Second
+	// allBodies is the memory of all request bodies together, if no single one may
+	// be larger.
+	allBodies = 256 << 20
 )
 
-// EngineOptions are the engine's settings under cfg.
+// bodyMemory has room for the largest body of any route.
+func bodyMemory(cfg *settings.Proxy) int64 {
+	largest := cfg.MaxRequestBody
+	for _, route := range cfg.Routes {
+		largest = max(largest, route.MaxRequestBody)
+	}
+	return max(allBodies, largest+maxHeader)
+}
+
+// EngineOptions are the engine's settings under cfg. Whatever differs between
+// routes, or may change while the process runs, each operation says for itself.
 func EngineOptions(cfg *settings.Proxy, secret []byte, log *slog.Logger, o semel.Observer) *semel.Options {
-	policy := semel.AtLeastOnce
-	if cfg.Hold {
-		policy = semel.AtMostOnce
+	shortest := cfg.Lease
+	for _, route := range cfg.Routes {
+		shortest = min(shortest, route.Lease)
 	}
 	return &semel.Options{
-		Policy:       policy,
+		Policy:       policy(cfg.Hold),
 		Lease:        cfg.Lease,
 		Retention:    cfg.Retention,
-		ClaimTimeout: min(defaultClaimTimeout, cfg.Lease/2),
-		MaxResult:    int(cfg.MaxResponseBody) + maxHeader,
+		ClaimTimeout: min(defaultClaimTimeout, shortest/2),
+		MaxResult:    settings.MaxBody + maxHeader,
 		Secret:       secret,
 		Logger:       log,
 		Observer:     o,
 	}
 }
 
-func reverseProxy(cfg *settings.Proxy, deps Deps) http.Handler {
-	j := &judge{hold: cfg.Hold, maxBody: cfg.MaxResponseBody, failures: deps.UpstreamFailed, log: deps.Log}
-	rw := &rewriter{upstream: cfg.Upstream, principal: cfg.Principal, forward: cfg.KeyForward}
+func policy(hold bool) semel.Policy {
+	if hold {
+		return semel.AtMostOnce
+	}
+	return semel.AtLeastOnce
+}
+
+// guarded is the handler of a route.
+func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
+	forward := bodyFirst(g.reverseProxy(route.Rule))
+	if !route.Enabled {
+		return g.unasked(forward), nil
+	}
+	if err := builtIn(route); err != nil {
+		return nil, err
+	}
+	guard, err := semelhttp.New(g.deps.Engine, g.principalOf(route.Principal), g.options(route))
+	if err != nil {
+		return nil, err
+	}
+	if g.asker == nil {
+		return guard(forward), nil
+	}
+	return g.asker.Guard(mayClaim(route), guard(forward)), nil
+}
+
+func (g *Gateway) unasked(next http.Handler) http.Handler {
+	if g.asker == nil {
+		return next
+	}
+	return g.asker.Guard(func(*http.Request) bool { return false }, next)
+}
+
+// builtIn refuses what a route asks for and would not get.
+func builtIn(route settings.Route) error {
+	if len(route.Keys) > 0 || route.Derived != nil || route.JSON != nil || route.Observe || route.Quota != nil || route.CORS != nil {
+		return fmt.Errorf("the route %s: key, fingerprint, observe, quota and cors are not built in", route)
+	}
+	return nil
+}
+
+// options are the middleware's settings on a route.
+func (g *Gateway) options(route settings.Route) *semelhttp.Options {
+	return &semelhttp.Options{
+		RequireKey:        route.RequireKey,
+		Methods:           route.Methods,
+		Policy:            policy(route.Hold),
+		Lease:             route.Lease,
+		Retention:         route.Retention,
+		Wait:              route.Wait,
+		MaxRequestBody:    route.MaxRequestBody,
+		MaxResponseBody:   int(route.MaxResponseBody),
+		BodyBudget:        g.budget,
+		StoreServerErrors: route.StoreErrors,
+		Route:             func(r *http.Request) string { return label(r, route.Name) },
+		Logger:            g.deps.Log,
+	}
+}
+
+// label names a request in records and metrics: by its method, and by the route.
+func label(r *http.Request, name string) string {
+	if name == "" {
+		return r.Method
+	}
+	return r.Method + " " + name
+}
+
+// mayClaim reports for a route which requests could be claimed or answered from
+// a record. It may say yes too often, never too rarely.
+func mayClaim(route settings.Route) func(*http.Request) bool {
+	headers := keyHeadersOf(route)
+	return func(r *http.Request) bool {
+		if !slices.Contains(route.Methods, r.Method) {
+			return false
+		}
+		return headers == nil || slices.ContainsFunc(headers, func(name string) bool { return len(r.Header[name]) > 0 })
+	}
+}
+
+// keyHeadersOf are the headers that may hold a key, nil if it may be elsewhere.
+func keyHeadersOf(route settings.Route) []string {
+	if len(route.Keys) == 0 && route.Derived == nil {
+		return []string{keyHeaders[0]}
+	}
+	names := []string{}
+	for _, source := range route.Keys {
+		if source.Kind != settings.KeyHeader {
+			return nil
+		}
+		names = append(names, http.CanonicalHeaderKey(source.Name))
+	}
+	if route.Derived != nil {
+		return nil
+	}
+	return names
+}
+
+func (g *Gateway) reverseProxy(rule settings.Rule) http.Handler {
+	j := &judge{hold: rule.Hold, maxBody: rule.MaxResponseBody, failures: g.deps.Metrics.UpstreamFailed, log: g.deps.Log}
+	rw := &rewriter{upstream: g.cfg.Upstream, principal: rule.Principal, forward: g.cfg.KeyForward, granted: g.cfg.Authorize.Headers}
 	return &httputil.ReverseProxy{
 		Rewrite:        rw.rewrite,
-		Transport:      crash.Transport(newUpstream(cfg.UpstreamIdleTimeout, cfg.UpstreamTimeout)),
+		Transport:      crash.Transport(g.upstream),
 		ModifyResponse: j.answered,
 		ErrorHandler:   j.failed,
-		ErrorLog:       slog.NewLogLogger(deps.Log.Handler(), slog.LevelDebug),
-		BufferPool:     &buffers{sync.Pool{New: func() any { return new([copyBuffer]byte) }}},
+		ErrorLog:       slog.NewLogLogger(g.deps.Log.Handler(), slog.LevelDebug),
+		BufferPool:     g.buffers,
 	}
 }
 

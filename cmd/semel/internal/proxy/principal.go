@@ -2,9 +2,13 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/cmd/semel/internal/token"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -12,8 +16,10 @@ import (
 // rule, an equals sign and the caller's value, such as
 // "header:Authorization=Bearer k1" or "client-cert=CN=till-7,O=Shop": a change of
 // the rule lets no two kinds of callers meet. `semel keys --principal` takes it.
-func principalOf(p settings.Principal) semelhttp.PrincipalFunc {
+func (g *Gateway) principalOf(p settings.Principal) semelhttp.PrincipalFunc {
 	switch p.Kind {
+	case settings.PrincipalJWT:
+		return g.claimPrincipal(p)
 	case settings.PrincipalHeader:
 		return prefixed(p, semelhttp.HeaderPrincipal(p.Name))
 	case settings.PrincipalCookie:
@@ -50,4 +56,67 @@ func certPrincipal(r *http.Request) (string, error) {
 		return subject, nil
 	}
 	return "", errors.New("the client certificate has neither a URI nor a subject")
+}
+
+// claimPrincipal is a claim of a verified bearer token. Names are unique to one
+// issuer, so where any may come, the issuer is a part of the principal:
+// jwt+iss:sub="https://issuer.example" "alice".
+func (g *Gateway) claimPrincipal(p settings.Principal) semelhttp.PrincipalFunc {
+	verifier := &token.Verifier{Keys: g.deps.Keys, Issuer: g.cfg.JWT.Issuer, Audience: g.cfg.JWT.Audience}
+	return func(r *http.Request) (string, error) {
+		text, ok := bearer(r)
+		if !ok {
+			return "", nil
+		}
+		claims, err := verifier.Verify(r.Context(), text)
+		if err != nil {
+			g.deps.Metrics.TokenRefused(err)
+			return "", err
+		}
+		value, ok := claims.Text(p.Name)
+		switch {
+		case !ok:
+			g.deps.Metrics.TokenRefused(errNoClaim)
+			return "", errNoClaim
+		case verifier.Issuer == "":
+			return fmt.Sprintf("jwt+iss:%s=%q %q", p.Name, claims.Issuer, value), nil
+		}
+		return p.String() + "=" + value, nil
+	}
+}
+
+var errNoClaim = errors.New("the token has no such claim, or it is no string")
+
+// bearer is the token of the one Authorization header (RFC 6750).
+func bearer(r *http.Request) (string, bool) {
+	lines := r.Header["Authorization"]
+	if len(lines) != 1 {
+		return "", false
+	}
+	scheme, text, _ := strings.Cut(lines[0], " ")
+	return strings.TrimLeft(text, " "), strings.EqualFold(scheme, "Bearer") && text != ""
+}
+
+// scopeHeader is where the scope of a rule is in a request, if it is in a header.
+func scopeHeader(p settings.Principal) (string, bool) {
+	switch p.Kind {
+	case settings.PrincipalHeader:
+		return p.Name, true
+	case settings.PrincipalCookie:
+		return "Cookie", true
+	case settings.PrincipalJWT:
+		return "Authorization", true
+	}
+	return "", false
+}
+
+// scopeHeaders are those of all rules.
+func scopeHeaders(cfg *settings.Proxy) []string {
+	var names []string
+	for _, route := range append(slices.Clone(cfg.Routes), cfg.Rest()) {
+		if name, ok := scopeHeader(route.Principal); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }

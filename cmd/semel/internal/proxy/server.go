@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/cmd/semel/internal/admin"
@@ -14,23 +17,30 @@ import (
 	"github.com/semel-go/semel/cmd/semel/internal/metrics"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
+	"github.com/semel-go/semel/cmd/semel/internal/token"
 )
 
 // Server is a running gateway: listeners, engine and store.
 type Server struct {
-	cfg    *settings.Proxy
-	log    *slog.Logger
-	store  *storeurl.Handle
-	engine *semel.Engine
-	admin  *admin.Admin
-	fronts []*front
-	failed chan error // of a listener
+	log     *slog.Logger
+	timeout time.Duration // of stopping
+	metrics *metrics.Metrics
+	store   *storeurl.Handle
+	engine  *semel.Engine
+	admin   *admin.Admin
+	keys    *token.Keys // nil where no token is read
+	fronts  []*front
+	failed  chan error // of a listener
+
+	reloading sync.Mutex // guards cfg and keys once the server runs
+	cfg       *settings.Proxy
+	current   atomic.Pointer[Gateway]
 }
 
 // Start opens the store, listens and serves. [Server.Run] has to follow.
 func Start(ctx context.Context, cfg *settings.Proxy, version string, log *slog.Logger) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, failed: make(chan error, 2)}
-	if err := s.open(ctx, version); err != nil {
+	s := &Server{cfg: cfg, timeout: cfg.ShutdownTimeout, log: log, metrics: metrics.New(version), failed: make(chan error, 2)}
+	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close(ctx))
 	}
 	for _, f := range s.fronts {
@@ -40,24 +50,60 @@ func Start(ctx context.Context, cfg *settings.Proxy, version string, log *slog.L
 	return s, nil
 }
 
-func (s *Server) open(ctx context.Context, version string) error {
-	secret, err := readSecret(s.cfg.SecretFile)
+func (s *Server) open(ctx context.Context) error {
+	secret, err := settings.ReadSecret(s.cfg.SecretFile)
 	if err != nil {
 		return err
 	}
 	if s.store, err = storeurl.Open(ctx, s.cfg.Store); err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
-	m := metrics.New(version)
-	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, m)); err != nil {
+	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, s.metrics)); err != nil {
 		return err
 	}
-	handler, err := New(s.cfg, Deps{Engine: s.engine, Log: s.log, UpstreamFailed: m.UpstreamFailed})
+	if s.keys, err = s.openKeys(ctx, s.cfg); err != nil {
+		return err
+	}
+	if err := s.install(s.cfg); err != nil {
+		return err
+	}
+	s.admin = admin.New(admin.NewChecker(s.engine, s.metrics.SelfChecked).Check, s.metrics.Handler())
+	return s.listen(http.HandlerFunc(s.serve))
+}
+
+// serve takes a request through the configuration of the moment.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) { s.current.Load().ServeHTTP(w, r) }
+
+// install makes a configuration the one of new requests. Those under way stay on
+// the one that they began with.
+func (s *Server) install(cfg *settings.Proxy) error {
+	gateway, err := New(cfg, Deps{Engine: s.engine, Log: s.log, Metrics: s.metrics, Keys: s.keys})
 	if err != nil {
 		return err
 	}
-	s.admin = admin.New(admin.NewChecker(s.engine, m.SelfChecked).Check, m.Handler())
-	return s.listen(handler)
+	if former := s.current.Swap(gateway); former != nil {
+		former.Close()
+	}
+	return nil
+}
+
+// openKeys reads the key set, if tokens are to be read.
+func (s *Server) openKeys(ctx context.Context, cfg *settings.Proxy) (*token.Keys, error) {
+	if cfg.JWT.Keys == "" {
+		return nil, nil
+	}
+	keys, err := token.Open(ctx, cfg.JWT.Keys, s.keysRead)
+	if err != nil {
+		return nil, fmt.Errorf("--jwks: %w", err)
+	}
+	return keys, nil
+}
+
+func (s *Server) keysRead(err error) {
+	s.metrics.KeySetRead(err)
+	if err != nil {
+		s.log.Warn("the key set could not be read; the last good keys count", "error", err)
+	}
 }
 
 func (s *Server) listen(handler http.Handler) error {
@@ -102,9 +148,9 @@ func (s *Server) Run(ctx context.Context) error {
 	select {
 	case err = <-s.failed:
 	case <-ctx.Done():
-		s.log.Info("stopping: running requests finish and are recorded", "timeout", s.cfg.ShutdownTimeout)
+		s.log.Info("stopping: running requests finish and are recorded", "timeout", s.timeout)
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.ShutdownTimeout)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	err = errors.Join(err, s.close(stop))
 	if err == nil {
@@ -128,6 +174,9 @@ func (s *Server) close(ctx context.Context) error {
 	}
 	if len(s.fronts) > 1 {
 		errs = append(errs, s.fronts[1].stop(ctx))
+	}
+	if gateway := s.current.Load(); gateway != nil {
+		gateway.Close()
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())

@@ -16,7 +16,7 @@ import (
 // is known exactly, and that decides whether it can be run again. All others may
 // use HTTP/2 where a TLS upstream offers it.
 type upstream struct {
-	guarded, plain http.RoundTripper
+	guarded, plain *http.Transport
 }
 
 func newUpstream(idle, answer time.Duration) *upstream {
@@ -42,6 +42,12 @@ func newTransport(idle, answer time.Duration, http2 bool) *http.Transport {
 		MaxResponseHeaderBytes: maxHeader,
 		Protocols:              &protocols,
 	}
+}
+
+// close frees idle connections.
+func (u *upstream) close() {
+	u.guarded.CloseIdleConnections()
+	u.plain.CloseIdleConnections()
 }
 
 // RoundTrip sends r once. Its error is a *silence.

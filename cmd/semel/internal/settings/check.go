@@ -4,30 +4,23 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"time"
-
-	"github.com/semel-go/semel"
+	"slices"
 )
 
-// maxBody is the greatest body that is kept in memory.
-const maxBody = 1 << 30
+// MaxBody is the greatest body that is kept in memory.
+const MaxBody = 1 << 30
 
 // check refuses settings that contradict each other.
 func (p *Proxy) check(r *reader) {
-	r.refuse("lease", p.Lease < time.Second, "%v is below 1s: a pause of the process would end it; use 1s or more", p.Lease)
-	r.refuse("retention", p.Retention < time.Second, "%v is below 1s; use 1s or more, or forever", p.Retention)
-	if r.failed["retention"] {
-		p.Retention = semel.Forever // so that nothing else is blamed for it
-	}
-	r.refuse("lease", p.Lease >= p.Retention, "%v is not below --retention %v: a record would expire while it runs; raise --retention", p.Lease, p.Retention)
-	r.refuse("wait", p.Wait >= p.Retention, "%v is not below --retention %v: the answer could expire before it is read; lower --wait", p.Wait, p.Retention)
+	p.Rule.check(r)
 	r.refuse("upstream-idle-timeout", p.UpstreamIdleTimeout == 0, "0s would keep connections for ever, past the upstream's keep-alive; use 1s")
 	r.refuse("shutdown-timeout", p.ShutdownTimeout == 0, "0s would cut running requests; use 30s")
 	r.refuse("admin", p.Admin != "" && sameAddress(p.Admin, p.Listen), "%s is --listen too; choose another port, or off", p.Admin)
-	r.refuse("max-request-body", p.MaxRequestBody > maxBody, "more than 1GiB would have to fit into memory; use 1GiB or less")
-	r.refuse("max-response-body", p.MaxResponseBody > maxBody, "more than 1GiB would have to fit into memory; use 1GiB or less")
+	r.refuse("authorize-timeout", p.Authorize.Timeout == 0, "0s would let a silent authoriser hold every request; use 2s")
 	p.checkUpstream(r)
 	p.checkTLS(r)
+	p.checkJWT(r)
+	p.checkAuthorize(r)
 }
 
 func (p *Proxy) checkUpstream(r *reader) {
@@ -43,7 +36,34 @@ func (p *Proxy) checkTLS(r *reader) {
 	r.refuse("tls-key", p.TLS.Cert != "" && p.TLS.Key == "", "--tls-cert needs it; name the private key's file")
 	r.refuse("tls-cert", p.TLS.Key != "" && p.TLS.Cert == "", "--tls-key needs it; name the certificate's file")
 	r.refuse("tls-client-ca", p.TLS.ClientCA != "" && p.TLS.Cert == "", "client certificates need a TLS listener; add --tls-cert and --tls-key")
-	r.refuse("principal", p.Principal.Kind == PrincipalCert && p.TLS.ClientCA == "", "client-cert needs --tls-client-ca (with --tls-cert and --tls-key), which says whose certificates count")
+	p.needs(r, p.Principal)
+}
+
+// needs refuses a principal for which something is missing.
+func (p *Proxy) needs(r *reader, who Principal) {
+	r.refuse("principal", who.Kind == PrincipalCert && p.TLS.ClientCA == "", "client-cert needs --tls-client-ca (with --tls-cert and --tls-key), which says whose certificates count")
+	r.refuse("principal", who.Kind == PrincipalJWT && p.JWT.Keys == "", "jwt needs --jwks, which says whose tokens count: a file, or the URL that the issuer publishes as jwks_uri")
+}
+
+// checkJWT refuses rules for tokens where none is read: they would be taken for
+// a protection.
+func (p *Proxy) checkJWT(r *reader) {
+	const unused = "no principal is jwt:CLAIM, so no token is read; say --principal jwt:sub, or take this out"
+	used := p.uses(PrincipalJWT)
+	r.refuse("jwks", p.JWT.Keys != "" && !used, unused)
+	r.refuse("jwt-issuer", p.JWT.Issuer != "" && !used, unused)
+	r.refuse("jwt-audience", len(p.JWT.Audience) > 0 && !used, unused)
+}
+
+// uses reports whether requests of any route are told apart by kind.
+func (p *Proxy) uses(kind PrincipalKind) bool {
+	return p.Principal.Kind == kind || slices.ContainsFunc(p.Routes, func(route Route) bool { return route.Principal.Kind == kind })
+}
+
+func (p *Proxy) checkAuthorize(r *reader) {
+	a := p.Authorize
+	r.refuse("authorize-headers", len(a.Headers) > 0 && a.URL == nil && !r.failed["authorize"], "nobody is asked; add --authorize URL")
+	r.refuse("authorize", a.URL != nil && sameAddress(hostPort(a.URL), p.Listen), "this is --listen: the gateway would ask itself; name the authoriser")
 }
 
 func hostPort(u *url.URL) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/semel-go/semel/cmd/semel/internal/spelling"
 )
 
 const envPrefix = "SEMEL_"
@@ -29,7 +31,7 @@ func FromEnv(fs *pflag.FlagSet, environ, extra []string, names ...string) error 
 		switch {
 		case !strings.HasPrefix(name, envPrefix):
 		case !slices.Contains(known, name):
-			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s? Unset it if it is another program's", name, nearest(name, known)))
+			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s? Unset it if it is another program's", name, spelling.Nearest(name, known)))
 		default:
 			errs = append(errs, setFlag(fs, name, value, names))
 		}
@@ -43,39 +45,19 @@ func setFlag(fs *pflag.FlagSet, env, value string, names []string) error {
 	if f == nil || f.Changed || (len(names) > 0 && !slices.Contains(names, name)) {
 		return nil
 	}
-	return fs.Set(name, value)
+	if err := fs.Set(name, value); err != nil {
+		return err
+	}
+	if t, ok := f.Value.(*text); ok {
+		t.from = env
+	}
+	return nil
 }
 
 func envNames() []string {
 	var names []string
-	for _, f := range slices.Concat(proxyFlags, laterFlags) {
+	for _, f := range proxyFlags {
 		names = append(names, EnvName(f.name))
 	}
 	return names
-}
-
-// nearest returns the candidate with the smallest edit distance to s.
-func nearest(s string, candidates []string) string {
-	return slices.MinFunc(candidates, func(a, b string) int { return distance(s, a) - distance(s, b) })
-}
-
-// distance is the number of single-character edits between a and b
-// (Levenshtein), computed row by row.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

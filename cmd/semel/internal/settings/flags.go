@@ -12,8 +12,15 @@ type flag struct {
 }
 
 var proxyFlags = []flag{
+	{"config", "FILE", "", "YAML file with settings and rules for routes; flags and variables win over it"},
 	{"upstream", "URL", "", "the service to guard, such as http://127.0.0.1:9000 (required)"},
 	{"principal", "KIND", "", "whose key it is: " + principalChoices + " (required)"},
+	{"jwks", "FILE|URL", "", "public keys of JSON web tokens, for --principal jwt:CLAIM"},
+	{"jwt-issuer", "TEXT", "", "refuse tokens of another issuer (iss)"},
+	{"jwt-audience", "LIST", "", "refuse tokens for none of these audiences (aud)"},
+	{"authorize", "URL", "", "asked before a claim and before a replay: 2xx yes, 401 and 403 no, anything else 503"},
+	{"authorize-timeout", "DURATION", "2s", "how long the authoriser may take; then 503"},
+	{"authorize-headers", "LIST", "", "headers of the authoriser's yes that go to the upstream, in place of the client's"},
 	{"listen", "HOST:PORT", "127.0.0.1:8080", "where clients connect"},
 	{"admin", "HOST:PORT", "127.0.0.1:8081", "where /healthz, /readyz and /metrics are served, or off"},
 	{"store", "URL", "sqlite:semel.db", "where records are kept: memory: or sqlite:FILE"},
@@ -37,36 +44,39 @@ var proxyFlags = []flag{
 	{"log-format", "text|json", "text", "form of the log lines on standard error"},
 }
 
-// laterFlags are known by name so that using one says what to do instead.
-var laterFlags = []flag{
-	{"authorize", "URL", "", "not built in"},
-	{"jwks", "URL", "", "not built in"},
-	{"config", "FILE", "", "not built in"},
-}
-
 // AddProxyFlags defines the flags of `semel proxy`.
 func AddProxyFlags(fs *pflag.FlagSet) {
 	for _, f := range proxyFlags {
 		f.define(fs)
 	}
-	for _, f := range laterFlags {
-		f.define(fs)
-		fs.Lookup(f.name).Hidden = true
-	}
 	fs.SortFlags = false
 }
 
 func (f flag) define(fs *pflag.FlagSet) {
-	v := text{value: f.preset, kind: f.kind}
+	v := text{value: f.preset, kind: f.kind, flag: "--" + f.name}
 	def := fs.VarPF(&v, f.name, "", f.usage)
 	if f.kind == "bool" {
 		def.NoOptDefVal = "true"
 	}
 }
 
-// text is a flag's value before it is parsed.
-type text struct{ value, kind string }
+func flagNames() []string {
+	names := make([]string, len(proxyFlags))
+	for i, f := range proxyFlags {
+		names[i] = f.name
+	}
+	return names
+}
 
-func (t *text) String() string     { return t.value }
-func (t *text) Set(s string) error { t.value = s; return nil }
-func (t *text) Type() string       { return t.kind }
+// text is a flag's value before it is parsed, and where it comes from.
+type text struct {
+	value, kind string
+	flag        string // as on the command line
+	from        string // empty: the default
+}
+
+func (t *text) String() string { return t.value }
+func (t *text) Type() string   { return t.kind }
+
+// Set is what the command line calls.
+func (t *text) Set(s string) error { t.value, t.from = s, t.flag; return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,4 +106,30 @@ func parseMethods(s string) ([]string, error) {
 		}
 	}
 	return methods, nil
+}
+
+// parseHeaders reads a comma list of header names and returns canonical ones.
+func parseHeaders(s string) ([]string, error) {
+	names := words(s)
+	for i, name := range names {
+		if !isToken(name) {
+			return nil, fmt.Errorf("%q is no header name", name)
+		}
+		if name = textproto.CanonicalMIMEHeaderKey(name); belongsToConnection(name) {
+			return nil, fmt.Errorf("%s belongs to one connection and is not passed on; take it out", name)
+		}
+		names[i] = textproto.CanonicalMIMEHeaderKey(name)
+	}
+	return names, nil
+}
+
+// belongsToConnection reports headers that say how a message is sent, to whom or
+// under which key, which nobody but the gateway may say.
+func belongsToConnection(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Host", "Expect",
+		"Idempotency-Key", "X-Idempotency-Key":
+		return true
+	}
+	return false
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-const principalChoices = "header:NAME, cookie:NAME, client-cert or global"
+const principalChoices = "header:NAME, cookie:NAME, jwt:CLAIM, client-cert or global"
 
 // PrincipalKind is where the scope of a request comes from.
 type PrincipalKind string
@@ -16,6 +16,7 @@ type PrincipalKind string
 const (
 	PrincipalHeader PrincipalKind = "header"
 	PrincipalCookie PrincipalKind = "cookie"
+	PrincipalJWT    PrincipalKind = "jwt"
 	PrincipalCert   PrincipalKind = "client-cert"
 	PrincipalGlobal PrincipalKind = "global"
 )
@@ -23,7 +24,7 @@ const (
 // Principal is the rule that tells callers apart.
 type Principal struct {
 	Kind PrincipalKind
-	Name string // of the header (canonical) or cookie
+	Name string // of the header (canonical), cookie or claim
 }
 
 // String is the rule as on the command line.
@@ -41,6 +42,11 @@ func parsePrincipal(s string) (Principal, error) {
 		return Principal{}, errors.New("say whose key a key is: " + principalChoices + " (global: one trusted caller)")
 	case PrincipalHeader, PrincipalCookie:
 		return namedPrincipal(kind, name)
+	case PrincipalJWT:
+		if name == "" {
+			return Principal{}, errors.New("jwt names no claim; write jwt:sub, or another claim that tells callers apart")
+		}
+		return Principal{Kind: kind, Name: name}, nil
 	case PrincipalCert, PrincipalGlobal:
 		if named {
 			return Principal{}, fmt.Errorf("%s takes no name", kind)
@@ -83,19 +89,4 @@ func isToken(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// Warnings are sentences that an operator should read at start.
-func (p Principal) Warnings() []string {
-	switch {
-	case p.Kind == PrincipalHeader && p.Name == "Authorization":
-		return []string{"the scope is the Authorization header as sent: right for static API keys; a refreshed bearer token is a new scope, so a retry that crosses a refresh runs again"}
-	case p.Kind == PrincipalHeader:
-		return []string{"the scope is the header " + p.Name + ": only a proxy in front that sets it, and removes what clients send, makes it trustworthy"}
-	case p.Kind == PrincipalCookie:
-		return []string{"the scope is the cookie " + p.Name + " as sent: a new session is a new scope, so a retry that crosses a login runs again"}
-	case p.Kind == PrincipalGlobal:
-		return []string{"all callers share one scope: right for one trusted caller only, since whoever sends a key gets the answer recorded for it"}
-	}
-	return nil
 }

@@ -13,23 +13,18 @@ import (
 // Proxy is what `semel proxy` runs with. Read makes one that holds no
 // contradiction.
 type Proxy struct {
+	Rule   // for requests of no route
+	Routes []Route
+
+	Config    string // the file's name, empty without one
 	Upstream  *url.URL
-	Principal Principal
 	Listen    string
 	Admin     string // empty: off
 	Store     string
+	JWT       JWT
+	Authorize Authorize
 
-	RequireKey      bool
-	Methods         []string
-	Retention       time.Duration
-	Lease           time.Duration
-	Wait            time.Duration
-	MaxRequestBody  int64
-	MaxResponseBody int64
-	Hold            bool // --on-unknown hold
-	StoreErrors     bool // --store-5xx
-	KeyForward      KeyForward
-
+	KeyForward          KeyForward
 	UpstreamIdleTimeout time.Duration
 	UpstreamTimeout     time.Duration // 0: no limit
 	ShutdownTimeout     time.Duration
@@ -37,6 +32,23 @@ type Proxy struct {
 	SecretFile string
 	TLS        TLS
 	LogFormat  string
+
+	// Settings are the flags as texts, in the order of the help.
+	Settings []Setting
+}
+
+// JWT says which JSON web tokens count.
+type JWT struct {
+	Keys     string // file or URL of the key set
+	Issuer   string // empty: any
+	Audience []string
+}
+
+// Authorize says who is asked whether a caller may do what a request asks for.
+type Authorize struct {
+	URL     *url.URL // nil: nobody
+	Timeout time.Duration
+	Headers []string // of the answer, canonical names, that go upstream
 }
 
 // TLS names the listener's files; all empty for plain HTTP.
@@ -52,70 +64,42 @@ const (
 	ForwardStrip  KeyForward = "strip"  // none
 )
 
-// Read parses and checks the flags that [AddProxyFlags] defined. Its error joins
-// all that is wrong, one line each.
+// Read reads the file that --config names, if any, for what neither the command
+// line nor the environment has said; then it parses and checks everything. Its
+// error joins all that is wrong, one line each, with the file's line where the
+// mistake is there. It may be called again with the same flags: the file is then
+// read anew.
 func Read(fs *pflag.FlagSet) (*Proxy, error) {
-	r := reader{fs: fs}
+	file, err := readFile(fs)
+	if err != nil {
+		return nil, err
+	}
+	r := flagReader(fs)
 	p := &Proxy{
-		Upstream:            read(&r, "upstream", parseUpstream),
-		Principal:           read(&r, "principal", parsePrincipal),
-		Listen:              read(&r, "listen", parseListen),
-		Admin:               read(&r, "admin", parseAdmin),
-		Store:               r.text("store"),
-		RequireKey:          read(&r, "require-key", parseBool),
-		Methods:             read(&r, "methods", parseMethods),
-		Retention:           read(&r, "retention", parseRetention),
-		Lease:               read(&r, "lease", parseDuration),
-		Wait:                read(&r, "wait", parseDuration),
-		MaxRequestBody:      read(&r, "max-request-body", parseSize),
-		MaxResponseBody:     read(&r, "max-response-body", parseSize),
-		Hold:                read(&r, "on-unknown", oneOf("hold", "retry")) == "hold",
-		StoreErrors:         read(&r, "store-5xx", parseBool),
-		KeyForward:          KeyForward(read(&r, "key-forward", oneOf("pass", "derive", "strip"))),
-		UpstreamIdleTimeout: read(&r, "upstream-idle-timeout", parseDuration),
-		UpstreamTimeout:     read(&r, "upstream-timeout", parseDuration),
-		ShutdownTimeout:     read(&r, "shutdown-timeout", parseDuration),
+		Config:   r.text("config"),
+		Upstream: read(r, "upstream", parseUpstream),
+		Listen:   read(r, "listen", parseListen),
+		Admin:    read(r, "admin", parseAdmin),
+		Store:    r.text("store"),
+		JWT:      JWT{Keys: r.text("jwks"), Issuer: r.text("jwt-issuer"), Audience: words(r.text("jwt-audience"))},
+		Authorize: Authorize{
+			URL:     read(r, "authorize", parseAuthorize),
+			Timeout: read(r, "authorize-timeout", parseDuration),
+			Headers: read(r, "authorize-headers", parseHeaders),
+		},
+		KeyForward:          KeyForward(read(r, "key-forward", oneOf("pass", "derive", "strip"))),
+		UpstreamIdleTimeout: read(r, "upstream-idle-timeout", parseDuration),
+		UpstreamTimeout:     read(r, "upstream-timeout", parseDuration),
+		ShutdownTimeout:     read(r, "shutdown-timeout", parseDuration),
 		SecretFile:          r.text("secret-file"),
 		TLS:                 TLS{Cert: r.text("tls-cert"), Key: r.text("tls-key"), ClientCA: r.text("tls-client-ca")},
-		LogFormat:           read(&r, "log-format", oneOf("text", "json")),
+		LogFormat:           read(r, "log-format", oneOf("text", "json")),
+		Settings:            settingsOf(fs),
 	}
-	for _, f := range laterFlags {
-		r.refuse(f.name, r.text(f.name) != "", "is not built in; every setting is a flag of semel proxy or its SEMEL_* variable")
-	}
-	p.check(&r)
-	return p, errors.Join(r.errs...)
-}
-
-// reader collects the mistakes of all flags.
-type reader struct {
-	fs     *pflag.FlagSet
-	errs   []error
-	failed map[string]bool
-}
-
-func (r *reader) text(name string) string { return r.fs.Lookup(name).Value.String() }
-
-func read[T any](r *reader, name string, parse func(string) (T, error)) T {
-	v, err := parse(r.text(name))
-	if err != nil {
-		r.fail(name, err)
-	}
-	return v
-}
-
-func (r *reader) fail(name string, err error) {
-	if r.failed == nil {
-		r.failed = map[string]bool{}
-	}
-	r.failed[name] = true
-	r.errs = append(r.errs, fmt.Errorf("--%s: %w", name, err))
-}
-
-// refuse reports a contradiction of a flag, unless its text was refused already.
-func (r *reader) refuse(name string, bad bool, format string, args ...any) {
-	if bad && !r.failed[name] {
-		r.fail(name, fmt.Errorf(format, args...))
-	}
+	p.Rule.read(r)
+	p.Routes = file.readRoutes(p)
+	p.check(r)
+	return p, errors.Join(file.err(), errors.Join(r.errs...))
 }
 
 func parseUpstream(s string) (*url.URL, error) {
@@ -141,4 +125,19 @@ func redacted(u *url.URL, s string) string {
 		return s
 	}
 	return u.Redacted()
+}
+
+// parseAuthorize reads the URL of the authoriser; an empty one means nobody.
+func parseAuthorize(s string) (*url.URL, error) {
+	if s == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.Fragment != "" {
+		return nil, fmt.Errorf("%q is no address to ask; write http://HOST:PORT/PATH or https://HOST/PATH", redacted(u, s))
+	}
+	if u.User != nil {
+		return nil, errors.New("credentials in the URL are not sent; remove them")
+	}
+	return u, nil
 }

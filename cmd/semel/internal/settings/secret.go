@@ -1,4 +1,4 @@
-package proxy
+package settings
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 
 const minSecret = 16
 
-// readSecret returns the bytes of file without surrounding white space, or nil
+// ReadSecret returns the bytes of a secret file without surrounding white space, or nil
 // where no file is named.
-func readSecret(file string) ([]byte, error) {
+func ReadSecret(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}

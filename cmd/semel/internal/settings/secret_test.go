@@ -1,4 +1,4 @@
-package proxy
+package settings
 
 import (
 	"os"
@@ -17,14 +17,14 @@ func TestReadSecret(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := readSecret(file); string(got) != want || err != nil {
+		if got, err := ReadSecret(file); string(got) != want || err != nil {
 			t.Errorf("%q: got %q %v", text, got, err)
 		}
 	}
 	if err := os.WriteFile(file, []byte("short and sweet"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readSecret(file); err == nil || !strings.Contains(err.Error(), "at least 16") || strings.Contains(err.Error(), "sweet") {
+	if _, err := ReadSecret(file); err == nil || !strings.Contains(err.Error(), "at least 16") || strings.Contains(err.Error(), "sweet") {
 		t.Errorf("got %v", err)
 	}
 }

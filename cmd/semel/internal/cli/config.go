@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/semel-go/semel/cmd/semel/internal/configview"
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+)
+
+func newConfig(std IO) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check and print the gateway's configuration",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConfigCheck(std), newConfigPrint(std))
+	return cmd
+}
+
+func newConfigCheck(std IO) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Print what a file would guard, or all its mistakes with their lines",
+		Long: `Print a table of what semel proxy --config FILE would guard, or all mistakes in FILE
+with their lines. Nothing is started or opened. Flags and variables count as they do
+for semel proxy, so that what the file leaves to them can be given.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cmd.Flags().Set("config", args[0]); err != nil {
+				return err
+			}
+			cfg, err := loadProxy(cmd, std)
+			if err != nil {
+				return err
+			}
+			return configview.Table(std.Out, cfg)
+		},
+	}
+	settings.AddProxyFlags(cmd.Flags())
+	return cmd
+}
+
+func newConfigPrint(std IO) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "print",
+		Short: "Print the effective configuration, and where each setting comes from",
+		Long: `Print what semel proxy would run with, given the same flags, variables and file, as a
+file: each setting with where it comes from, each route with all that it inherits.
+Passwords and queries in addresses are not shown.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadProxy(cmd, std)
+			if err != nil {
+				return err
+			}
+			if cfg.Config != "" {
+				fmt.Fprintln(std.Out, "# from "+cfg.Config)
+			}
+			return configview.Print(std.Out, cfg)
+		},
+	}
+	settings.AddProxyFlags(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,72 @@
+package proxy
+
+import (
+	"net/http"
+
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+)
+
+// routes finds the rule of a request. Unlike [http.ServeMux], whose patterns it
+// takes, it redirects nobody and refuses nothing: what no route matches is for
+// rest.
+type routes struct {
+	mux   *http.ServeMux // only asked which pattern matches
+	paths map[string]http.Handler
+	rest  http.Handler
+}
+
+func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, pattern := t.mux.Handler(r)
+	if path, ok := t.paths[pattern]; ok {
+		path.ServeHTTP(w, r)
+		return
+	}
+	t.rest.ServeHTTP(w, r)
+}
+
+// byMethod are the routes of one path.
+type byMethod struct {
+	methods map[string]http.Handler
+	rest    http.Handler
+}
+
+func (t *byMethod) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if route, ok := t.methods[r.Method]; ok {
+		route.ServeHTTP(w, r)
+		return
+	}
+	t.rest.ServeHTTP(w, r)
+}
+
+// routes makes the handler of all routes.
+func (g *Gateway) routes() (http.Handler, error) {
+	rest, err := g.guarded(g.cfg.Rest())
+	if err != nil || len(g.cfg.Routes) == 0 {
+		return rest, err
+	}
+	table := &routes{mux: http.NewServeMux(), paths: map[string]http.Handler{}, rest: rest}
+	for _, path := range g.cfg.Paths() {
+		handler, err := g.path(path, rest)
+		if err != nil {
+			return nil, err
+		}
+		table.mux.Handle(path[0].Path, rest)
+		table.paths[path[0].Path] = handler
+	}
+	return table, nil
+}
+
+// path makes the handler of the routes of one path.
+func (g *Gateway) path(path []settings.Route, rest http.Handler) (http.Handler, error) {
+	table := &byMethod{methods: map[string]http.Handler{}, rest: rest}
+	for _, route := range path {
+		handler, err := g.guarded(route)
+		if err != nil {
+			return nil, err
+		}
+		for _, method := range route.Methods {
+			table.methods[method] = handler
+		}
+	}
+	return table, nil
+}
