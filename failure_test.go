@@ -317,8 +317,8 @@ func TestDetachedRun(t *testing.T) {
 		if ctx := run.Context(); ctx.Err() != nil || ctx.Value(value{}) != 1 {
 			t.Errorf("the run's context: %v", ctx.Err())
 		}
-		waiter, leave := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { leave(errDown) })
+		waiter, leaveWith := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leaveWith(errDown) })
 		begin := time.Now()
 		if _, _, err := w.Begin(waiter, op); !errors.Is(err, errDown) || time.Since(begin) != time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), err)
