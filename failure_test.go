@@ -331,7 +331,7 @@ func TestDetachedRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		<-run.Context().Done()
 		if err := run.Context().Err(); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("past the deadline: %v", err)
 		}
