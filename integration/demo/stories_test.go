@@ -55,9 +55,8 @@ func lostAnswer(t *testing.T, b *browser) {
 }
 
 func deadShop(t *testing.T, b *browser) {
-	b.click("#dead-shop-shop [data-pay]")
+	b.click("[data-story=dead-shop] [data-both]")
 	check(t, "dead shop, bare", b.settled("dead-shop-shop", 2), "2", "none", "201")
-	b.click("#dead-shop-gateway [data-pay]")
 	held := b.settled("dead-shop-gateway", 2)
 	check(t, "dead shop, guarded", held, "1", "504", "409")
 	if !slices.Equal(held.Reasons, []string{"upstream-no-answer", "outcome-unknown"}) {

@@ -73,8 +73,7 @@ func (b *board) begin(side, key string) (end func(attempt)) {
 func (b *board) end(l *lane, n int, a attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l.attempts[n], l.last = a, a
-	l.stage = stageAfter(a, l.charges)
+	l.end(n, a)
 	b.changed()
 }
 

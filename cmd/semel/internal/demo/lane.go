@@ -55,6 +55,17 @@ func newLane(story, side string) *lane {
 	return &lane{story: story, side: side, order: "A-" + rand.Text()[:6], key: newUUID(), stage: stageStart}
 }
 
+// end notes how the n-th attempt ended. Of two that ran at once the replay may
+// come back before the answer that it repeats.
+func (l *lane) end(n int, a attempt) {
+	l.attempts[n], l.last = a, a
+	next := stageAfter(a, l.charges)
+	if l.stage == stageReplayed && next == stageFirst {
+		return
+	}
+	l.stage = next
+}
+
 // newUUID is a random UUID (version 4, RFC 9562).
 func newUUID() string {
 	var b [16]byte
@@ -97,6 +108,7 @@ const (
 	stageReplayed stage = "replayed" // answered from the record
 	stageLost     stage = "lost"
 	stageDied     stage = "died"
+	stageTooSoon  stage = "too-soon" // the shop died for another request, before this charge
 	stageDown     stage = "down"
 	stageBusy     stage = "busy"     // 409 in-progress
 	stageHeld     stage = "held"     // 409 outcome-unknown
@@ -111,14 +123,14 @@ func stageAfter(a attempt, charges int) stage {
 	case fateLost:
 		return stageLost
 	case fateCut:
-		return stageDied
+		return stageOfDeath(charges)
 	case fateRefused:
 		return stageDown
 	case fateLeft:
 		return stageOther
 	}
 	if a.code != "" {
-		return stageOfCode(semelhttp.Code(a.code))
+		return stageOfCode(semelhttp.Code(a.code), charges)
 	}
 	switch {
 	case a.replayed:
@@ -131,10 +143,17 @@ func stageAfter(a attempt, charges int) stage {
 	return stageFirst
 }
 
-func stageOfCode(code semelhttp.Code) stage {
+func stageOfDeath(charges int) stage {
+	if charges == 0 {
+		return stageTooSoon
+	}
+	return stageDied
+}
+
+func stageOfCode(code semelhttp.Code, charges int) stage {
 	switch code {
 	case semelhttp.CodeUpstreamNoAnswer:
-		return stageDied
+		return stageOfDeath(charges)
 	case semelhttp.CodeUpstreamUnreachable:
 		return stageDown
 	case semelhttp.CodeOutcomeUnknown:

@@ -174,7 +174,7 @@ func TestEveryStageIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := []stage{stageStart, stageSent, stageFirst, stageAgain, stageLost, stageDied, stageDown, stageOther}
+	both := []stage{stageStart, stageSent, stageFirst, stageAgain, stageLost, stageDied, stageTooSoon, stageDown, stageOther}
 	stages := map[string][]stage{sideShop: both, sideGateway: append(both, stageReplayed, stageBusy, stageHeld, stageSettled, stageReleased)}
 	for lang, w := range all {
 		for _, story := range stories() {

@@ -168,3 +168,35 @@ func (w *world) awaitShop() {
 	for w.send("GET", "/shop/charges", "").status != http.StatusOK {
 	}
 }
+
+// A shop that dies for one request cuts the others too, before they charged: the
+// page must not say that they did.
+func TestStageAfterADeath(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a       attempt
+		charges int
+		want    stage
+	}{
+		{attempt{fate: fateCut}, 0, stageTooSoon},
+		{attempt{fate: fateCut}, 1, stageDied},
+		{attempt{fate: fateDelivered, status: 504, code: "upstream-no-answer"}, 0, stageTooSoon},
+		{attempt{fate: fateDelivered, status: 504, code: "upstream-no-answer"}, 1, stageDied},
+	} {
+		if got := stageAfter(c.a, c.charges); got != c.want {
+			t.Errorf("%+v after %d charges: %s, want %s", c.a, c.charges, got, c.want)
+		}
+	}
+}
+
+// The answer and its replay, the replay first: the story is at the replay.
+func TestReplayOvertakesAnswer(t *testing.T) {
+	t.Parallel()
+	l := newLane(storyDoubleClick, sideGateway)
+	l.attempts, l.charges = make([]attempt, 2), 1
+	l.end(1, attempt{fate: fateDelivered, status: 201, replayed: true})
+	l.end(0, attempt{fate: fateDelivered, status: 201})
+	if l.stage != stageReplayed {
+		t.Errorf("stage %s, want %s", l.stage, stageReplayed)
+	}
+}

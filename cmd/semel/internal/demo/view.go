@@ -111,7 +111,7 @@ func verdict(l lane) string {
 // headerThatDidIt is the header that decided what happened last.
 func headerThatDidIt(l lane, w words) string {
 	switch l.stage {
-	case stageStart, stageSent, stageLost, stageDown, stageReleased, stageOther:
+	case stageStart, stageSent, stageLost, stageTooSoon, stageDown, stageReleased, stageOther:
 		return ""
 	case stageReplayed:
 		return "Idempotent-Replayed: true"

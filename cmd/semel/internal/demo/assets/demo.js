@@ -46,10 +46,15 @@ async function pay(lane) {
   }
 }
 
-function playBoth(story) {
-  const lanes = [...story.querySelectorAll(".lane")];
-  const clicks = story.dataset.story === "double-click" ? 2 : 1;
-  for (const lane of lanes) for (let n = 0; n < clicks; n++) pay(lane);
+// playBoth tells a story on both sides at once. The one shop can die only for one
+// side at a time: its death cuts every request that is under way.
+async function playBoth(story) {
+  const { story: name } = story.dataset;
+  for (const lane of story.querySelectorAll(".lane")) {
+    const paid = pay(lane);
+    if (name === "double-click") pay(lane);
+    if (name === "dead-shop") await paid;
+  }
 }
 
 function resolve(lane) {
