@@ -93,6 +93,8 @@ func TestUnusableOperationsAreRefused(t *testing.T) {
 		"retention":         {semel.Op{Key: good.Key, Input: good.Input, Retention: time.Millisecond}, "semel.Forever"},
 		"lease ≥ retention": {semel.Op{Key: good.Key, Input: good.Input, Lease: time.Hour, Retention: time.Hour}, "raise Retention"},
 		"wait ≥ retention":  {semel.Op{Key: good.Key, Input: good.Input, Wait: time.Hour, Retention: time.Hour}, "lower Wait"},
+		"long label":        {semel.Op{Key: good.Key, Input: good.Input, Label: strings.Repeat("x", 201)}, "Op.Label"},
+		"binary label":      {semel.Op{Key: good.Key, Input: good.Input, Label: "\xff\x00"}, "Op.Label"},
 		"policy":            {semel.Op{Key: good.Key, Input: good.Input, Policy: 7}, "semel.AtMostOnce"},
 	}
 	for name, tt := range ops {
@@ -100,7 +102,7 @@ func TestUnusableOperationsAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.fix) {
 			t.Errorf("%s: the error %q does not name the fix %q", name, err, tt.fix)
 		}
-		settings := tt.op.Lease != 0 || tt.op.Retention != 0 || tt.op.Policy != 0
+		settings := tt.op.Lease != 0 || tt.op.Retention != 0 || tt.op.Policy != 0 || tt.op.Label != ""
 		if err := w.Check(tt.op); (err != nil) != settings {
 			t.Errorf("%s: Check, which knows settings only, says %v", name, err)
 		}
@@ -194,7 +196,7 @@ func TestRecordsCarryScopeAndOperation(t *testing.T) {
 		w := newWorld(t, &semel.Options{StoreKeyText: keep, Secret: []byte("s")})
 		a := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "a", Operation: "charge"}, "k1"), Input: semel.NoInput}
 		b := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "a", Operation: "refund"}, "k2"), Input: semel.NoInput, Label: "label"}
-		c := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "c", Operation: "charge"}, "k", "3"), Input: semel.NoInput}
+		c := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "c", Operation: "charge"}, "k\xff\x00"), Input: semel.NoInput}
 		var recs []semel.Record
 		for _, op := range []semel.Op{a, b, c} {
 			if _, err := semel.Do(t.Context(), w.Engine, op, one); err != nil {
@@ -210,7 +212,7 @@ func TestRecordsCarryScopeAndOperation(t *testing.T) {
 		}
 		want := []string{"", "", ""}
 		if keep {
-			want = []string{"k1", "k2", `["k" "3"]`}
+			want = []string{"k1", "k2", `["k\xff\x00"]`}
 		}
 		if got := []string{recs[0].KeyText, recs[1].KeyText, recs[2].KeyText}; !slices.Equal(got, want) {
 			t.Errorf("key texts %q, want %q", got, want)

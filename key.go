@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // KeyID identifies a record: scope and parts of a [Key], hashed.
@@ -92,12 +95,21 @@ func KeyOf(scope Scope, parts ...string) Key {
 	}
 	sum := sha256.Sum256(buf)
 	copy(k.id[:], sum[:])
-	if len(parts) == 1 {
-		k.text = parts[0]
-	} else {
-		k.text = fmt.Sprintf("%q", parts)
-	}
+	k.text = keyText(parts)
 	return k
+}
+
+// keyText is what operators read: the part as it is, if it is plain text.
+func keyText(parts []string) string {
+	if len(parts) == 1 && isPlain(parts[0]) {
+		return parts[0]
+	}
+	return fmt.Sprintf("%q", parts)
+}
+
+// isPlain reports whether any store can keep s as text.
+func isPlain(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func checkKey(scope Scope, parts []string) error {

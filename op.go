@@ -25,7 +25,8 @@ type Op struct {
 	MaxAttempts int           // Default Options.MaxAttempts; negative: no limit
 
 	// Label is the short name of the operation in records and metrics. It is no
-	// part of the key. Default: the scope's Operation.
+	// part of the key: at most 200 bytes of text, without control characters, and few
+	// different ones. Default: the scope's Operation.
 	Label string
 
 	// Detached lets the work outlive its caller: claim and wait end with the caller's
@@ -57,6 +58,9 @@ func (o Op) settle(e *Options) (Op, error) {
 	o.Wait = max(cmp.Or(o.Wait, e.Wait), 0)
 	o.MaxAttempts = max(cmp.Or(o.MaxAttempts, e.MaxAttempts), 0)
 	o.Label = cmp.Or(o.Label, o.Key.scope.Operation)
+	if err := checkLabel(o.Label); err != nil {
+		return o, err
+	}
 	return o, checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts)
 }
 
@@ -65,4 +69,13 @@ func (o Op) settle(e *Options) (Op, error) {
 func (e *Engine) Check(op Op) error {
 	_, err := op.settle(&e.opts)
 	return err
+}
+
+const maxLabel = 200
+
+func checkLabel(label string) error {
+	if len(label) <= maxLabel && isPlain(label) {
+		return nil
+	}
+	return errors.New("semel: the label is over 200 bytes or no plain text; set Op.Label to a short name, such as charge")
 }
