@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 )
@@ -50,10 +52,31 @@ func (g *Gateway) routes() (http.Handler, error) {
 		if err != nil {
 			return nil, err
 		}
-		table.mux.Handle(path[0].Path, rest)
-		table.paths[path[0].Path] = handler
+		if err := table.add(path[0].Path, handler); err != nil {
+			return nil, err
+		}
 	}
+	table.addBare()
 	return table, nil
+}
+
+func (t *routes) add(pattern string, handler http.Handler) error {
+	err := settings.AddPattern(t.mux, pattern)
+	if err == nil {
+		t.paths[pattern] = handler
+	}
+	return err
+}
+
+// addBare lets /x/ take /x too, where net/http would redirect, unless another
+// route does.
+func (t *routes) addBare() {
+	for pattern, handler := range maps.Clone(t.paths) {
+		bare, subtree := strings.CutSuffix(pattern, "/")
+		if subtree && strings.Contains(bare, "/") {
+			t.add(bare, handler) // fails where another route takes it
+		}
+	}
 }
 
 // path makes the handler of the routes of one path.

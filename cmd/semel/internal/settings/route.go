@@ -221,22 +221,21 @@ func checkPattern(pattern string) error {
 	if !strings.Contains(pattern, "/") {
 		return fmt.Errorf("%q is no path; begin with /", pattern)
 	}
-	return register(http.NewServeMux(), pattern)
+	return AddPattern(http.NewServeMux(), pattern)
 }
 
 func conflicts(a, b string) bool {
 	mux := http.NewServeMux()
-	return register(mux, a) == nil && register(mux, b) != nil
+	return AddPattern(mux, a) == nil && AddPattern(mux, b) != nil
 }
 
-// register is mux.Handle with an error in place of the panic, which net/http has
-// for a pattern that it does not take.
-func register(mux *http.ServeMux, pattern string) (err error) {
+// AddPattern makes mux know a pattern, or returns why net/http, which panics then,
+// does not take it.
+func AddPattern(mux *http.ServeMux, pattern string) (err error) {
 	defer func() {
 		if wrong := recover(); wrong != nil {
-			text := fmt.Sprint(wrong)
-			_, reason, _ := strings.Cut(text, pattern+`": `)
-			err = fmt.Errorf("%q is no pattern: %s", pattern, strings.TrimPrefix(reason, "at offset 0: "))
+			_, reason, _ := strings.Cut(fmt.Sprint(wrong), pattern+`": `)
+			err = fmt.Errorf("%q is no pattern: %s", pattern, reason)
 		}
 	}()
 	mux.Handle(pattern, http.NotFoundHandler())

@@ -70,51 +70,67 @@ func IsURL(source string) bool {
 	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
 }
 
-// Refresh reads the keys now, or waits for the try under way. An error leaves
+// Refresh reads the keys now, or waits for the read under way. An error leaves
 // the keys as they are.
-func (k *Keys) Refresh(ctx context.Context) error {
-	k.mu.Lock()
-	flight := k.flight
-	if flight != nil {
-		k.mu.Unlock()
-		<-flight // bounded by readTimeout
-		return nil
-	}
-	flight = make(chan struct{})
-	k.flight, k.tried = flight, k.now()
-	k.mu.Unlock()
+func (k *Keys) Refresh(ctx context.Context) error { return k.refresh(ctx, 0) }
 
-	keys, err := k.load(context.WithoutCancel(ctx)) // others wait for it too
-	k.mu.Lock()
-	if err == nil {
-		k.keys, k.read = keys, k.now()
+// refresh reads the keys if the last try was before pause, or waits for the read
+// under way, which readTimeout bounds.
+func (k *Keys) refresh(ctx context.Context, pause time.Duration) error {
+	flight, mine := k.begin(0, pause)
+	if mine {
+		return k.fly(ctx, flight)
 	}
-	k.flight = nil
-	k.mu.Unlock()
+	if flight != nil {
+		<-flight
+	}
+	return nil
+}
+
+// fly reads the keys for all who wait for flight.
+func (k *Keys) fly(ctx context.Context, flight chan struct{}) error {
+	keys, err := k.load(context.WithoutCancel(ctx))
+	k.end(keys, err)
 	close(flight)
 	k.tell(err)
 	return err
 }
 
-// candidates are the keys that a token which names kid may be signed with.
-func (k *Keys) candidates(ctx context.Context, kid string) []jose.JSONWebKey {
-	if k.due(refreshEvery) {
-		k.Refresh(ctx) // if it fails, the last good keys count
-	}
-	found := k.named(kid)
-	if len(found) == 0 && k.due(refreshPause) {
-		k.Refresh(ctx)
-		found = k.named(kid)
-	}
-	return found
-}
-
-// due reports whether the keys are older than age and may be read again.
-func (k *Keys) due(age time.Duration) bool {
+// begin makes a flight the caller's if the keys are older than age, the last try
+// was before pause, and none is under way.
+func (k *Keys) begin(age, pause time.Duration) (flight chan struct{}, mine bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.now()
-	return now.Sub(k.read) >= age && (k.flight != nil || now.Sub(k.tried) >= refreshPause)
+	if k.flight != nil || now.Sub(k.read) < age || now.Sub(k.tried) < pause {
+		return k.flight, false
+	}
+	k.flight, k.tried = make(chan struct{}), now
+	return k.flight, true
+}
+
+func (k *Keys) end(keys []jose.JSONWebKey, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.keys, k.read = keys, k.now()
+	}
+	k.flight = nil
+}
+
+// candidates are the keys that a token which names kid may be signed with. Old
+// keys are read again by one caller, and count for the others meanwhile; if they
+// cannot be read they go on to count.
+func (k *Keys) candidates(ctx context.Context, kid string) []jose.JSONWebKey {
+	if flight, mine := k.begin(refreshEvery, refreshPause); mine {
+		k.fly(ctx, flight)
+	}
+	found := k.named(kid)
+	if len(found) == 0 {
+		k.refresh(ctx, refreshPause)
+		found = k.named(kid)
+	}
+	return found
 }
 
 // named are the keys called kid; a token without a name may be anybody's.

@@ -1,0 +1,86 @@
+package proxy_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// startFile runs a gateway with a configuration file.
+func startFile(t *testing.T, upstream, text string, flags ...string) *gateway {
+	t.Helper()
+	return start(t, upstream, append(flags, "--config="+writeFile(t, text))...)
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "semel.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/dead") {
+			drop(w)
+		}
+		if strings.HasSuffix(r.URL.Path, "/broken") {
+			w.WriteHeader(500)
+		}
+	})
+	g := startFile(t, up.URL, `
+routes:
+  - path: /orders/{id}
+    methods: [PUT]
+    require-key: true
+  - path: /orders/{id}
+    methods: [DELETE]
+    max-request-body: 4B
+  - {path: /free/, enabled: false, require-key: true}
+  - {path: "/pets/{id}/", enabled: false}
+  - {path: /retry/, on-unknown: retry, store-5xx: true}
+`)
+	g.send("PUT", "/orders/1", "", "x").want(t, 400, "missing-key")
+	g.send("DELETE", "/orders/1", "k-1", "12345").want(t, 413, "payload-too-large")
+	for _, step := range []struct {
+		method, path string
+		replayed     bool
+		status       int
+	}{
+		{"PUT", "/orders/1", true, 200},
+		{"DELETE", "/orders/2", true, 200},
+		{"POST", "/orders/3", true, 200},     // the rule of all others
+		{"PUT", "/orders", false, 200},       // no route matches
+		{"PUT", "/orders/3/x", false, 200},   // no route matches
+		{"PUT", "/x/../orders/4", true, 200}, // as the upstream may read it
+		{"POST", "/free/x", false, 200},
+		{"POST", "/free", false, 200}, // nobody is redirected
+		{"POST", "/pets/1", false, 200},
+		{"POST", "/retry/broken", true, 500},
+		{"POST", "/broken", false, 500},
+	} {
+		key := `"` + step.method + step.path + `"`
+		g.send(step.method, step.path, key, "x")
+		if a := g.send(step.method, step.path, key, "x"); a.replayed() != step.replayed || a.status != step.status {
+			t.Errorf("%s %s: %d, replayed %v", step.method, step.path, a.status, a.replayed())
+		}
+	}
+	for _, path := range []string{"/dead", "/retry/dead"} {
+		for range 2 {
+			g.send("POST", path, `"`+path+`"`, "x")
+		}
+	}
+	g.send("POST", "/dead", `"/dead"`, "x").want(t, 409, "outcome-unknown")
+	g.send("POST", "/retry/dead", `"/retry/dead"`, "x").want(t, 504, "upstream-no-answer")
+	if _, text := g.admin("/metrics"); !strings.Contains(text, `semel_claims_total{operation="PUT /orders/{id}"} 2`) {
+		t.Error("the metrics do not name the route")
+	}
+	if logs := g.logs.String(); !strings.Contains(logs, "the route POST,PATCH /free/ is not guarded") {
+		t.Errorf("the log does not say that a route is switched off: %s", logs)
+	}
+}
