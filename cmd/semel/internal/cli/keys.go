@@ -20,6 +20,8 @@ type keysFlags struct {
 	store string
 	json  bool
 	which keys.Which
+
+	secretFile string // of list alone
 }
 
 func newKeys(std IO) *cobra.Command {
@@ -124,7 +126,7 @@ func newKeysGet(std IO) *cobra.Command {
 
 func newKeysList(std IO) *cobra.Command {
 	var f keysFlags
-	var state, secretFile string
+	var state string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List records, such as those in doubt",
@@ -134,7 +136,7 @@ func newKeysList(std IO) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			scope, err := f.scope(cmd, std, secretFile)
+			scope, err := f.scope(cmd, std)
 			if err != nil {
 				return err
 			}
@@ -150,19 +152,19 @@ func newKeysList(std IO) *cobra.Command {
 	f.addJSON(cmd.Flags())
 	cmd.Flags().StringVar(&state, "state", "", "only records in this state: running, released, done or in-doubt")
 	cmd.Flags().StringVar(&f.which.Principal, "principal", "", "only this caller's records, such as \"header:Authorization=Bearer k1\" or global")
-	cmd.Flags().StringVar(&secretFile, "secret-file", "", "the gateway's --secret-file, which --principal needs if the gateway has one")
+	cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the gateway's --secret-file, which --principal needs if the gateway has one")
 	return cmd
 }
 
 // scope is the scope id of --principal, nil for all callers.
-func (f *keysFlags) scope(cmd *cobra.Command, std IO, secretFile string) (*semel.ScopeID, error) {
+func (f *keysFlags) scope(cmd *cobra.Command, std IO) (*semel.ScopeID, error) {
 	if f.which.Principal == "" {
 		return nil, nil
 	}
 	if err := settings.FromEnv(cmd.Flags(), std.Environ, crash.EnvNames(), "secret-file"); err != nil {
 		return nil, err
 	}
-	secret, err := settings.ReadSecret(secretFile)
+	secret, err := settings.ReadSecret(f.secretFile)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,18 @@ import (
 // serve runs `semel proxy` until the test ends and returns its URL.
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
+	return serveLogged(t, args...).url
+}
+
+// served is a gateway that runs as `semel proxy`.
+type served struct {
+	t     *testing.T
+	url   string
+	lines chan string // of the log
+}
+
+func serveLogged(t *testing.T, args ...string) *served {
+	t.Helper()
 	logs, in := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
@@ -25,20 +37,40 @@ func serve(t *testing.T, args ...string) string {
 		code <- cli.Run(ctx, append([]string{"proxy", "--listen=127.0.0.1:0", "--admin=off", "--log-format=json"}, args...), cli.IO{Err: in})
 		in.Close()
 	}()
-	out := bufio.NewReader(logs)
-	first, err := out.ReadBytes('\n')
+	g := &served{t: t, lines: make(chan string, 1000)}
+	go g.read(logs)
 	var line struct{ Listen string }
-	if err != nil || json.Unmarshal(first, &line) != nil {
-		t.Fatalf("%v: %s", err, first)
+	first := <-g.lines
+	if json.Unmarshal([]byte(first), &line) != nil || line.Listen == "" {
+		t.Fatalf("the gateway did not start: %s", first)
 	}
-	go io.Copy(io.Discard, out)
+	g.url = "http://" + line.Listen
 	t.Cleanup(func() {
 		cancel()
 		if got := <-code; got != 0 {
 			t.Errorf("semel proxy exited with %d", got)
 		}
 	})
-	return "http://" + line.Listen
+	return g
+}
+
+func (g *served) read(logs io.Reader) {
+	defer close(g.lines)
+	in := bufio.NewScanner(logs)
+	for in.Scan() {
+		g.lines <- in.Text()
+	}
+}
+
+// waitFor waits for a line of the log with text in it.
+func (g *served) waitFor(text string) {
+	g.t.Helper()
+	for line := range g.lines {
+		if strings.Contains(line, text) {
+			return
+		}
+	}
+	g.t.Fatalf("the log has no line with %q", text)
 }
 
 func post(t *testing.T, url, key string) (int, string) {
@@ -47,7 +79,9 @@ func post(t *testing.T, url, key string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Idempotency-Key", key)
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
 	r.Header.Set("Authorization", "Bearer k1")
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
