@@ -30,3 +30,29 @@ func TestGuideHasEveryFlag(t *testing.T) {
 		}
 	})
 }
+
+// The example of the configuration's guide is a configuration, and has every key.
+func TestGuidesExample(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../../docs/gateway-config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```yaml\n")
+	example, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("docs/gateway-config.md has no example")
+	}
+	cfg, err := loadFile(t, example, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cfg.Routes) != 7 {
+		t.Errorf("%d routes, want 7", len(cfg.Routes))
+	}
+	for _, key := range settings.FileKeys() {
+		if !strings.Contains(example, key+":") {
+			t.Errorf("the example has no %s", key)
+		}
+	}
+}

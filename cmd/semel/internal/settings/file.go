@@ -48,8 +48,7 @@ func forget(fs *pflag.FlagSet) {
 // parseFile walks a file's settings. Its mistakes are in file.err.
 func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
 	doc, root := strictyaml.Parse(name, data)
-	keys := slices.DeleteFunc(flagNames(), func(name string) bool { return name == "config" })
-	values := root.Mapping(append(keys, "routes")...)
+	values := root.Mapping(append(fileFlags(), "routes")...)
 	for _, f := range proxyFlags {
 		node := values[f.name]
 		value, ok := flagValue(f, node)
@@ -60,6 +59,14 @@ func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
 	}
 	return &file{yaml: doc, routes: values["routes"]}
 }
+
+// fileFlags are the flags that a file may set.
+func fileFlags() []string {
+	return slices.DeleteFunc(flagNames(), func(name string) bool { return name == "config" })
+}
+
+// FileKeys are the keys of a file, those of its routes included.
+func FileKeys() []string { return slices.Concat(fileFlags(), []string{"routes"}, routeKeys) }
 
 // flagValue is a value as the flag would be written: lists with commas.
 func flagValue(f flag, node strictyaml.Node) (string, bool) {

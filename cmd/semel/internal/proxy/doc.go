@@ -1,0 +1,16 @@
+// Package proxy is the gateway: semelhttp around a reverse proxy, with listeners,
+// a store and an admin address.
+//
+//	cfg, err := settings.Read(flags)
+//	server, err := proxy.Start(ctx, cfg, version, log)
+//	err = server.Run(ctx)
+//
+// A map of the package:
+//
+//   - server.go, front.go, announce.go, reload.go: what runs, and how it changes
+//   - gateway.go, routes.go: the handler that one configuration makes
+//   - principal.go: whose request it is
+//   - forward.go, requestbody.go: the request on its way to the upstream
+//   - transport.go, sent.go: one round trip, and what was written of it
+//   - outcome.go, whole.go, readahead.go: the answer, and what it means for the record
+package proxy
