@@ -23,7 +23,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	d, err := Start(t.Context(), &Options{Listen: anyPort, CardTime: 30 * time.Millisecond, RestartTime: 20 * time.Millisecond})
+	return newWorldWith(t, 20*time.Millisecond)
+}
+
+// newWorldWith is a world whose shop stays down for so long.
+func newWorldWith(t *testing.T, down time.Duration) *world {
+	t.Helper()
+	d, err := Start(t.Context(), &Options{Listen: anyPort, CardTime: 30 * time.Millisecond, RestartTime: down})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +156,7 @@ func TestNothingIsLeft(t *testing.T) {
 // A demo that ends while the shop is down does not wait for it to come back.
 func TestEndsWhileTheShopIsDown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, time.Hour)
 	w.pay(w.lane(storyDeadShop, sideShop), faultHeader, faultDie)
 	if err := w.stop(); err != nil {
 		t.Error(err)

@@ -38,6 +38,14 @@ func TestPage(t *testing.T) {
 func TestPageKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	res, err := w.client.Get(w.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if policy := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %q", policy)
+	}
 	page := w.send("GET", "/", "").body
 	for _, bad := range []string{`<style`, `style=`, `<script>`, `javascript:`, `="//`, `<iframe`} {
 		if strings.Contains(page, bad) {

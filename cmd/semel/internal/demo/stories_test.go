@@ -2,8 +2,10 @@ package demo
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Two clicks at once.
@@ -78,6 +80,26 @@ func TestDeadShopBare(t *testing.T) {
 	w.check(l, 2, stageAgain)
 }
 
+// While the shop is down both sides say so, and nothing is in doubt: nothing was
+// sent.
+func TestShopIsDown(t *testing.T) {
+	t.Parallel()
+	w := newWorldWith(t, time.Hour)
+	w.pay(w.lane(storyDeadShop, sideShop), faultHeader, faultDie)
+	for _, side := range sides() {
+		l := w.lane(storyDoubleClick, side)
+		if a := w.pay(l); a.status != http.StatusBadGateway || a.code != "upstream-unreachable" {
+			t.Errorf("%s: %+v", side, a)
+		}
+		if now := w.lane(l.story, side); now.stage != stageDown {
+			t.Errorf("%s: stage %s, want %s", side, now.stage, stageDown)
+		}
+	}
+	if a := w.resolve(w.lane(storyDoubleClick, sideGateway).key); a.status != http.StatusConflict || !strings.Contains(a.body, "released") {
+		t.Errorf("a released record was settled: %+v", a)
+	}
+}
+
 // Field fault: the service dies after the effect. The record stays in doubt until
 // the operator has looked; then the retry gets the answer that the shop's books
 // give, and the customer was charged once.
@@ -102,7 +124,7 @@ func TestDeadShopGuarded(t *testing.T) {
 		t.Errorf("retry after the decision: %+v", a)
 	}
 	w.check(l, 1, stageReplayed)
-	if again := w.resolve(l.key); again.status != http.StatusConflict {
+	if again := w.resolve(l.key); again.status != http.StatusConflict || !strings.Contains(again.body, "nothing to settle") {
 		t.Errorf("a decided record was decided again: %+v", again)
 	}
 }
