@@ -348,7 +348,9 @@ type WaitResult struct{}
 // Lister is an optional capability: operators list records. Without it they can
 // only read the ones whose key they know.
 type Lister interface {
-	// List returns records in the order of their ids, from After on.
+	// List returns one page of records. The pages together hold every record that is
+	// there all the time, once; no order is promised. A page may be short, or empty,
+	// before the last one.
 	List(ctx context.Context, p ListParams) (ListResult, error)
 }
 
@@ -356,14 +358,14 @@ type Lister interface {
 type ListParams struct {
 	State   State // StateNone: all
 	ScopeID *ScopeID
-	After   *KeyID
-	Limit   int // 1–1,000
+	Cursor  string // Next of the page before; empty for the first page
+	Limit   int    // 1–1,000
 }
 
 // ListResult is one page of records, without their result data.
 type ListResult struct {
 	Records []Record
-	More    bool
+	Next    string // where the next page begins; empty after the last one
 }
 
 // Purger is an optional capability: expired records are deleted. Without it the

@@ -3,6 +3,7 @@ package memstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,28 +16,46 @@ const maxListed = 1000
 // the other, each locked for as long as that takes.
 func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult, error) {
 	limit := min(max(p.Limit, 1), maxListed)
+	after, err := parseCursor(p.Cursor)
+	if err != nil {
+		return semel.ListResult{}, err
+	}
 	first := 0
-	if p.After != nil {
-		first = shardNumber(*p.After)
+	if after != nil {
+		first = shardNumber(*after)
 	}
 	var found []semel.Record
 	for i := first; i < shardCount && len(found) <= limit; i++ {
 		if err := ctx.Err(); err != nil {
 			return semel.ListResult{}, fmt.Errorf("%w: %w", semel.ErrStoreUnavailable, err)
 		}
-		found = s.listShard(&s.shards[i], &p, found)
+		found = s.listShard(&s.shards[i], &p, after, found)
 	}
-	more := len(found) > limit
-	return semel.ListResult{Records: found[:min(len(found), limit)], More: more}, nil
+	if len(found) <= limit {
+		return semel.ListResult{Records: found}, nil
+	}
+	return semel.ListResult{Records: found[:limit], Next: found[limit-1].Key.String()}, nil
+}
+
+// parseCursor reads a cursor: the id of the last record listed.
+func parseCursor(cursor string) (*semel.KeyID, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	id, err := semel.ParseKeyID(cursor)
+	if err != nil {
+		return nil, errors.New("memstore: the cursor is none of this store's; begin with an empty one")
+	}
+	return &id, nil
 }
 
 // listShard appends the shard's records that p selects, in the order of their ids.
-func (s *Store) listShard(sh *shard, p *semel.ListParams, found []semel.Record) []semel.Record {
+func (s *Store) listShard(sh *shard, p *semel.ListParams, after *semel.KeyID, found []semel.Record) []semel.Record {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	now, begin := s.now(), len(found)
 	for key, n := range sh.index {
-		if p.After != nil && bytes.Compare(key[:], p.After[:]) <= 0 {
+		if after != nil && bytes.Compare(key[:], after[:]) <= 0 {
 			continue
 		}
 		if r := sh.slot(n).at(now); selected(&r, p) {

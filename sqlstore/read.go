@@ -37,8 +37,12 @@ func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, err
 func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult, error) {
 	limit, now := min(max(p.Limit, 1), 1000), s.now()
 	var first, scope []byte
-	if p.After != nil {
-		first = p.After[:]
+	if p.Cursor != "" {
+		last, err := semel.ParseKeyID(p.Cursor)
+		if err != nil {
+			return semel.ListResult{}, errors.New("sqlstore: the cursor is none of this store's; begin with an empty one")
+		}
+		first = last[:]
 	}
 	if p.ScopeID != nil {
 		scope = p.ScopeID[:]
@@ -48,9 +52,11 @@ func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult,
 		return semel.ListResult{}, err
 	}
 	var res semel.ListResult
-	res.More = len(rows) > limit
 	for _, r := range rows[:min(len(rows), limit)] {
 		res.Records = append(res.Records, r.record(now))
+	}
+	if len(rows) > limit {
+		res.Next = res.Records[limit-1].Key.String()
 	}
 	return res, nil
 }

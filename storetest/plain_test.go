@@ -240,6 +240,9 @@ func (s *plainStore) List(_ context.Context, p semel.ListParams) (res semel.List
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock()
+	if _, err := semel.ParseKeyID(p.Cursor); p.Cursor != "" && err != nil {
+		return res, err
+	}
 	keys := slices.SortedFunc(maps.Keys(s.entries), func(a, b semel.KeyID) int { return bytes.Compare(a[:], b[:]) })
 	for _, key := range keys {
 		e := s.entries[key]
@@ -249,12 +252,12 @@ func (s *plainStore) List(_ context.Context, p semel.ListParams) (res semel.List
 		if s.flaw == listStored {
 			state = e.rec.State
 		}
-		skipped := p.After != nil && bytes.Compare(key[:], p.After[:]) <= 0 || s.expired(e, now) ||
+		skipped := key.String() <= p.Cursor || s.expired(e, now) ||
 			p.State != semel.StateNone && p.State != state || p.ScopeID != nil && *p.ScopeID != r.ScopeID
 		switch {
 		case skipped:
 		case len(res.Records) == p.Limit:
-			res.More = true
+			res.Next = res.Records[p.Limit-1].Key.String()
 			return res, nil
 		default:
 			res.Records = append(res.Records, r)

@@ -47,7 +47,7 @@ func ScopeID(secret []byte, name string) semel.ScopeID {
 	return semel.ScopeIDOf(secret, principal(name))
 }
 
-// List calls each for every record that the filter takes, in the order of ids.
+// List calls each for every record that the filter takes, a page at a time.
 func List(ctx context.Context, store semel.Store, filter Filter, each func(semel.Record) error) error {
 	lister, ok := store.(semel.Lister)
 	if !ok {
@@ -63,9 +63,8 @@ func List(ctx context.Context, store semel.Store, filter Filter, each func(semel
 			if err := each(rec); err != nil {
 				return err
 			}
-			p.After = &rec.Key
 		}
-		more = page.More
+		p.Cursor, more = page.Next, page.Next != ""
 	}
 	return nil
 }
