@@ -162,12 +162,13 @@ func TestAuthorizeHeaders(t *testing.T) {
 			t.Error("the authoriser sees the client's X-User")
 		}
 		w.Header().Set("X-User", "alice")
+		w.Header().Set("X-Team", "tea")
 		w.Header().Set("X-Secret", "s")
 	})
 	up, seen := recorder(t)
-	g := start(t, up.URL, "--authorize="+auth.URL, "--authorize-headers=x-user, X-Roles", "--principal=header:X-User")
-	g.post("k-1", "tea", "X-User: root", "X-Roles: admin", "Connection: X-User, X-Roles")
-	if r := <-seen; r.Header.Get("X-User") != "alice" || r.Header.Get("X-Roles") != "" || r.Header.Get("X-Secret") != "" {
+	g := start(t, up.URL, "--authorize="+auth.URL, "--authorize-headers=x-user, X-Roles,X-Team", "--principal=header:X-User")
+	g.post("k-1", "tea", "X-User: root", "X-Roles: admin", "Connection: X-User, X-Roles, X-Team")
+	if r := <-seen; r.Header.Get("X-User") != "alice" || r.Header.Get("X-Team") != "tea" || r.Header.Get("X-Roles") != "" || r.Header.Get("X-Secret") != "" {
 		t.Errorf("the upstream saw %v", r.Header)
 	}
 	g.post("", "tea", "X-User: root")

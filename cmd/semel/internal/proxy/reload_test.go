@@ -3,8 +3,10 @@ package proxy_test
 import (
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A request that began before the reload ends as it began; the next one meets
@@ -118,8 +120,17 @@ func TestReloadOfKeySets(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.post("k-1", "tea").want(t, 401, "no-principal")
+	if err := os.Remove(issuer.file); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.server.Reload(t.Context(), read(t, up.URL, []string{"--principal=jwt:sub", "--jwks=" + issuer.file})); err != nil {
+		t.Errorf("the last good keys were given up: %v", err)
+	}
+	if a := g.post("k-1", "tea", issuer.header("idp", "alice", time.Hour)); a.status != 200 {
+		t.Errorf("with the last good keys: %d %s", a.status, a.body)
+	}
 	_, text := g.admin("/metrics")
-	for _, want := range []string{`semel_config_reloads_total{result="failed"} 1`, `semel_config_reloads_total{result="ok"} 1`} {
+	for _, want := range []string{`semel_config_reloads_total{result="failed"} 1`, `semel_config_reloads_total{result="ok"} 2`, `semel_jwks_reads_total{result="failed"} 2`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("missing %s", want)
 		}

@@ -1,16 +1,14 @@
 package proxy
 
 import (
-	"maps"
 	"net/http"
-	"strings"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 )
 
 // routes finds the rule of a request. Unlike [http.ServeMux], whose patterns it
-// takes, it redirects nobody and refuses nothing: what no route matches is for
-// rest.
+// takes, it redirects nobody and refuses nothing: /x is for /x/ if no route has
+// it, and what no route matches is for rest.
 type routes struct {
 	mux   *http.ServeMux // only asked which pattern matches
 	paths map[string]http.Handler
@@ -56,7 +54,6 @@ func (g *Gateway) routes() (http.Handler, error) {
 			return nil, err
 		}
 	}
-	table.addBare()
 	return table, nil
 }
 
@@ -66,17 +63,6 @@ func (t *routes) add(pattern string, handler http.Handler) error {
 		t.paths[pattern] = handler
 	}
 	return err
-}
-
-// addBare lets /x/ take /x too, where net/http would redirect, unless another
-// route does.
-func (t *routes) addBare() {
-	for pattern, handler := range maps.Clone(t.paths) {
-		bare, subtree := strings.CutSuffix(pattern, "/")
-		if subtree && strings.Contains(bare, "/") {
-			t.add(bare, handler) // fails where another route takes it
-		}
-	}
 }
 
 // path makes the handler of the routes of one path.

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
 )
 
 // startFile runs a gateway with a configuration file.
@@ -82,5 +86,36 @@ routes:
 	}
 	if logs := g.logs.String(); !strings.Contains(logs, "the route POST,PATCH /free/ is not guarded") {
 		t.Errorf("the log does not say that a route is switched off: %s", logs)
+	}
+}
+
+// What a route says of its records is what the store gets.
+func TestRouteRecords(t *testing.T) {
+	t.Parallel()
+	up := numbered(t)
+	file := "sqlite:" + filepath.Join(t.TempDir(), "semel.db")
+	g := startFile(t, up.URL, "routes:\n  - {path: /ever, name: votes, retention: forever}\n  - {path: /retry, on-unknown: retry, principal: 'header:X-Tenant'}\n", "--store="+file)
+	want := map[string]semel.Record{
+		"POST votes":  {ExpiresIn: semel.Forever, Policy: semel.AtMostOnce, ScopeID: semel.ScopeIDOf(nil, semel.Global)},
+		"POST /retry": {ExpiresIn: 24 * time.Hour, Policy: semel.AtLeastOnce, ScopeID: semel.ScopeIDOf(nil, "header:X-Tenant=red")},
+		"POST":        {ExpiresIn: 24 * time.Hour, Policy: semel.AtMostOnce, ScopeID: semel.ScopeIDOf(nil, semel.Global)},
+	}
+	for _, path := range []string{"/ever", "/retry", "/other"} {
+		g.send("POST", path, "k"+path, "x", "X-Tenant: red")
+	}
+	handle, err := storeurl.OpenExisting(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handle.Close()
+	page, err := handle.Store.(semel.Lister).List(t.Context(), semel.ListParams{Limit: 10})
+	if err != nil || len(page.Records) != len(want) {
+		t.Fatalf("%d records, %v", len(page.Records), err)
+	}
+	for _, rec := range page.Records {
+		w, ok := want[rec.Operation]
+		if !ok || rec.Policy != w.Policy || rec.ScopeID != w.ScopeID || rec.ExpiresIn.Round(time.Hour) != w.ExpiresIn.Round(time.Hour) {
+			t.Errorf("got %q %v %v %v, want %+v", rec.Operation, rec.Policy, rec.ScopeID, rec.ExpiresIn, w)
+		}
 	}
 }

@@ -179,9 +179,11 @@ func TestAlgorithms(t *testing.T) {
 	rs := signer{jose.RS256, rsaKey, jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "rsa"}}
 	es := signer{jose.ES256, ecKey, jose.JSONWebKey{Key: ecKey.Public(), KeyID: "ec", Algorithm: "ES256"}}
 	ed := newSigner(t, "")
-	w := newWorld(t, newIssuer(t, rs.public, es.public, ed.public).URL)
+	only := signer{jose.PS256, rsaKey, jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "only", Algorithm: "RS256"}}
+	w := newWorld(t, newIssuer(t, rs.public, es.public, ed.public, only.public).URL)
 	w.want(t, "RS256", rs.sign(t, w.claims()), nil)
 	w.want(t, "PS256", signer{jose.PS256, rsaKey, rs.public}.sign(t, w.claims()), nil)
+	w.want(t, "PS256 by a key for RS256", only.sign(t, w.claims()), ErrSignature)
 	w.want(t, "ES256", es.sign(t, w.claims()), nil)
 	w.want(t, "EdDSA without a kid", ed.sign(t, w.claims()), nil)
 	w.want(t, "another's signature", signer{jose.EdDSA, newSigner(t, "").private, rs.public}.sign(t, w.claims()), ErrSignature)
