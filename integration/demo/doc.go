@@ -3,5 +3,6 @@
 // they are skipped, or fail where CI=true.
 //
 // SEMEL_SCREENSHOTS names a folder for the pictures that the tests take; without
-// it they go where go test -artifacts says.
+// it they go where go test -artifacts says. The binary is built anew in each run,
+// which go test does not see: run it with -count=1, else an old result may count.
 package demo

@@ -57,8 +57,14 @@ async function playBoth(story) {
   }
 }
 
-function resolve(lane) {
-  return fetch("/operator/resolve", { method: "POST", body: new URLSearchParams({ key: orderOf(lane).key }) });
+// resolve asks the operator, again if the shop whose books it needs is still down.
+async function resolve(lane) {
+  const body = new URLSearchParams({ key: orderOf(lane).key });
+  for (let n = 0; n < maxRetries; n++) {
+    const answer = await fetch("/operator/resolve", { method: "POST", body });
+    if (answer.ok) return;
+    await pause(retryDelay);
+  }
 }
 
 document.addEventListener("click", (event) => {
