@@ -4,15 +4,12 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 )
-
-// keyHeaders are the names under which the net/http transport looks for a key:
-// it sends a request that has one a second time when a reused connection dies.
-var keyHeaders = []string{"Idempotency-Key", "X-Idempotency-Key"}
 
 // rewriter makes the outgoing request.
 type rewriter struct {
@@ -20,6 +17,7 @@ type rewriter struct {
 	principal settings.Principal
 	forward   settings.KeyForward
 	granted   []string // headers that the authoriser gave
+	keys      []string // headers of the route's keys
 }
 
 func (rw *rewriter) rewrite(pr *httputil.ProxyRequest) {
@@ -76,7 +74,7 @@ func restore(pr *httputil.ProxyRequest, name string) {
 // setKey sends the key under the lower-case map key, where the transport does
 // not see it; on the wire the name of a header has no case.
 func (rw *rewriter) setKey(pr *httputil.ProxyRequest) {
-	for _, name := range keyHeaders {
+	for _, name := range slices.Concat(keyHeaders, rw.keys) {
 		values := pr.In.Header[name]
 		delete(pr.Out.Header, name)
 		if len(values) > 0 && rw.forward != settings.ForwardStrip {

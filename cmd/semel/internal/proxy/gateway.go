@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
-	"slices"
 	"sync"
 	"time"
 
@@ -116,7 +115,7 @@ func policy(hold bool) semel.Policy {
 
 // guarded is the handler of a route.
 func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
-	forward := bodyFirst(g.reverseProxy(route.Rule))
+	forward := bodyFirst(g.reverseProxy(route))
 	if !route.Enabled {
 		return g.unasked(forward), nil
 	}
@@ -174,39 +173,12 @@ func label(r *http.Request, name string) string {
 	return r.Method + " " + name
 }
 
-// mayClaim reports for a route which requests could be claimed or answered from
-// a record. It may say yes too often, never too rarely.
-func mayClaim(route settings.Route) func(*http.Request) bool {
-	headers := keyHeadersOf(route)
-	return func(r *http.Request) bool {
-		if !slices.Contains(route.Methods, r.Method) {
-			return false
-		}
-		return headers == nil || slices.ContainsFunc(headers, func(name string) bool { return len(r.Header[name]) > 0 })
+func (g *Gateway) reverseProxy(route settings.Route) http.Handler {
+	j := &judge{hold: route.Hold, maxBody: route.MaxResponseBody, failures: g.deps.Metrics.UpstreamFailed, log: g.deps.Log}
+	rw := &rewriter{
+		upstream: g.cfg.Upstream, principal: route.Principal, forward: g.cfg.KeyForward,
+		granted: g.cfg.Authorize.Headers, keys: keyHeadersOf(route),
 	}
-}
-
-// keyHeadersOf are the headers that may hold a key, nil if it may be elsewhere.
-func keyHeadersOf(route settings.Route) []string {
-	if len(route.Keys) == 0 && route.Derived == nil {
-		return []string{keyHeaders[0]}
-	}
-	names := []string{}
-	for _, source := range route.Keys {
-		if source.Kind != settings.KeyHeader {
-			return nil
-		}
-		names = append(names, http.CanonicalHeaderKey(source.Name))
-	}
-	if route.Derived != nil {
-		return nil
-	}
-	return names
-}
-
-func (g *Gateway) reverseProxy(rule settings.Rule) http.Handler {
-	j := &judge{hold: rule.Hold, maxBody: rule.MaxResponseBody, failures: g.deps.Metrics.UpstreamFailed, log: g.deps.Log}
-	rw := &rewriter{upstream: g.cfg.Upstream, principal: rule.Principal, forward: g.cfg.KeyForward, granted: g.cfg.Authorize.Headers}
 	return &httputil.ReverseProxy{
 		Rewrite:        rw.rewrite,
 		Transport:      crash.Transport(g.upstream),

@@ -56,11 +56,11 @@ func (t Route) KeyTexts() []string {
 	for _, source := range t.Keys {
 		list = append(list, source.String())
 	}
-	if t.Derived != nil {
-		list = append(list, "derived:"+FormatDuration(t.Derived.Window))
-	}
 	if len(list) == 0 {
 		list = []string{"header:Idempotency-Key"}
+	}
+	if t.Derived != nil {
+		list = append(list, "derived:"+FormatDuration(t.Derived.Window))
 	}
 	return list
 }

@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
+)
+
+// keyHeaders are the names under which the net/http transport looks for a key:
+// it sends a request that has one a second time when a reused connection dies.
+var keyHeaders = []string{"Idempotency-Key", "X-Idempotency-Key"}
+
+// mayClaim reports for a route which requests could be claimed or answered from
+// a record. It may say yes too often, never too rarely.
+func mayClaim(route settings.Route) func(*http.Request) bool {
+	headers := keyHeadersOf(route)
+	elsewhere := len(headers) < len(route.Keys) || route.Derived != nil
+	return func(r *http.Request) bool {
+		if !slices.Contains(route.Methods, r.Method) {
+			return false
+		}
+		return elsewhere || slices.ContainsFunc(headers, func(name string) bool { return len(r.Header[name]) > 0 })
+	}
+}
+
+// keyHeadersOf are the headers that may hold a key on a route.
+func keyHeadersOf(route settings.Route) []string {
+	if len(route.Keys) == 0 {
+		return keyHeaders[:1]
+	}
+	var names []string
+	for _, source := range route.Keys {
+		if source.Kind == settings.KeyHeader {
+			names = append(names, http.CanonicalHeaderKey(source.Name))
+		}
+	}
+	return names
+}
