@@ -186,34 +186,48 @@ func readQuota(node strictyaml.Node) *Quota {
 
 // checkPaths refuses routes of which nobody could say which one counts.
 func (f *file) checkPaths(routes []Route) {
+	mux, paths := http.NewServeMux(), map[string][]Route{}
 	for i, late := range routes {
-		for _, early := range routes[:i] {
-			if err := late.clashes(early); err != nil {
-				f.errs = append(f.errs, fmt.Errorf("%s: routes[%d]: %w", late.place, i, err))
-			}
+		if late.Path == "" { // is told already
+			continue
 		}
+		var err error
+		if early := paths[late.Path]; len(early) > 0 {
+			err = late.besides(early)
+		} else if AddPattern(mux, late.Path) != nil {
+			err = late.overlaps(routes[:i])
+		}
+		if err != nil {
+			f.errs = append(f.errs, fmt.Errorf("%s: routes[%d]: %w", late.place, i, err))
+		}
+		paths[late.Path] = append(paths[late.Path], late)
 	}
 }
 
-func (t Route) clashes(early Route) error {
-	if t.Path == "" || early.Path == "" {
-		return nil
-	}
-	if t.Path != early.Path {
-		if conflicts(t.Path, early.Path) {
-			return fmt.Errorf("%s and %s (%s) match some paths both, and neither is the more specific; change one", t.Path, early.Path, early.place)
+// besides says why a route cannot stand beside those of the same path.
+func (t Route) besides(path []Route) error {
+	for _, early := range path {
+		for _, m := range t.Methods {
+			if slices.Contains(early.Methods, m) {
+				return fmt.Errorf("%s %s has a route already (%s); give each other methods", m, t.Path, early.place)
+			}
 		}
-		return nil
-	}
-	for _, m := range t.Methods {
-		if slices.Contains(early.Methods, m) {
-			return fmt.Errorf("%s %s has a route already (%s); give each other methods", m, t.Path, early.place)
+		if t.CORS != nil && early.CORS != nil {
+			return fmt.Errorf("cors counts for all methods of a path, and %s has it already; keep one", early.place)
 		}
-	}
-	if t.CORS != nil && early.CORS != nil {
-		return fmt.Errorf("cors counts for all methods of a path, and %s has it already; keep one", early.place)
 	}
 	return nil
+}
+
+// overlaps names the earlier route that t is in conflict with.
+func (t Route) overlaps(earlier []Route) error {
+	for _, early := range earlier {
+		mux := http.NewServeMux()
+		if early.Path != "" && AddPattern(mux, early.Path) == nil && AddPattern(mux, t.Path) != nil {
+			return fmt.Errorf("%s and %s (%s) match some paths both, and neither is the more specific; change one", t.Path, early.Path, early.place)
+		}
+	}
+	return fmt.Errorf("%s cannot stand beside the routes before it", t.Path)
 }
 
 // checkPattern says what is wrong with a pattern.
@@ -222,11 +236,6 @@ func checkPattern(pattern string) error {
 		return fmt.Errorf("%q is no path; begin with /", pattern)
 	}
 	return AddPattern(http.NewServeMux(), pattern)
-}
-
-func conflicts(a, b string) bool {
-	mux := http.NewServeMux()
-	return AddPattern(mux, a) == nil && AddPattern(mux, b) != nil
 }
 
 // AddPattern makes mux know a pattern, or returns why net/http, which panics then,
