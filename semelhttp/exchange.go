@@ -2,9 +2,7 @@ package semelhttp
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/semel-go/semel"
 )
@@ -15,11 +13,13 @@ type exchange struct {
 	m      *middleware
 	w      http.ResponseWriter
 	r      *http.Request
-	key    sentKey
 	memory *scratch
-	cancel context.CancelFunc // of the kept deadline; may be nil
 
-	client  detached
+	key       sentKey
+	from      origin
+	principal string
+	former    []semel.Input
+
 	claim   *semel.Run
 	settled bool // Finish was called
 	request *http.Request
@@ -28,83 +28,39 @@ type exchange struct {
 	out     capture
 }
 
-// readBody reads the body whole. A body that does not arrive makes no claim.
-func (x *exchange) readBody() (Problem, bool) {
-	limit := x.m.opts.MaxRequestBody
-	x.body.pool, x.body.budget = x.m.blocks, x.m.opts.BodyBudget
-	if x.r.ContentLength > limit {
-		return NewProblem(CodePayloadTooLarge), false
-	}
-	if x.r.Body == nil || x.r.Body == http.NoBody {
-		return Problem{}, true
-	}
-	err := x.body.fill(x.r.Body, limit)
-	_, outerLimit := errors.AsType[*http.MaxBytesError](err)
-	switch {
-	case err == nil:
-		return Problem{}, true
-	case err == errTooLarge || outerLimit:
-		return NewProblem(CodePayloadTooLarge), false
-	case err == errOverloaded:
-		return NewProblem(CodeOverloaded), false
-	}
-	return NewProblem(CodeIncompleteBody), false
-}
-
 // begin claims the record of the request.
-func (x *exchange) begin(principal string) (*semel.Run, *semel.Record, error) {
-	o, route := &x.m.opts, ""
-	if o.PerRoute != nil {
-		route = o.PerRoute(x.r)
-	}
-	op := semel.Op{
-		Key:    KeyFor(principal, route, x.key.text),
-		Input:  x.memory.identity.identify(x.r, route, &x.body),
-		Policy: o.Policy, Lease: o.Lease, Retention: o.Retention, Wait: o.Wait,
-		Label: x.label(),
-	}
+func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
+	op := x.op()
 	x.out.key = op.Key.ID()
-	ctx := x.detached()
-	if o.Wait <= 0 {
-		return x.m.engine.Begin(ctx, op)
-	}
-	return x.beginWaiting(ctx, op)
-}
-
-// beginWaiting stops waiting when the client goes.
-func (x *exchange) beginWaiting(ctx context.Context, op semel.Op) (*semel.Run, *semel.Record, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	x.onClose(cancel)
-	stop := context.AfterFunc(x.r.Context(), cancel)
+	ctx := x.r.Context()
 	run, rec, err := x.m.engine.Begin(ctx, op)
-	if !stop() && run != nil { // the claim came in the moment in which the client went: nothing has begun
+	if run != nil && ctx.Err() != nil { // the claim came in the moment in which the client went: nothing has begun
 		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased}) // an error means that it is released already
-		return nil, nil, context.Cause(x.r.Context())
+		return nil, nil, context.Cause(ctx)
 	}
 	return run, rec, err
 }
 
-// detached is the request's context without the client's cancellation: what
-// has begun goes on. A deadline that an outer layer set is kept.
-func (x *exchange) detached() context.Context {
-	x.client.Context = x.r.Context()
-	deadline, ok := x.client.Context.Deadline()
-	if !ok {
-		return &x.client
+// op is the operation that the request asks for.
+func (x *exchange) op() semel.Op {
+	scope := semel.Scope{Principal: x.principal, Operation: x.route()}
+	op := x.m.op
+	if x.from == derived {
+		op = x.m.derivedOp
+		op.Key = x.derivedKey(scope)
+	} else {
+		op.Key = semel.KeyOf(scope, x.key.text)
 	}
-	ctx, cancel := context.WithDeadline(&x.client, deadline)
-	x.onClose(cancel)
-	return ctx
+	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
+	return op
 }
 
-func (x *exchange) onClose(cancel context.CancelFunc) {
-	inner := x.cancel
-	x.cancel = func() {
-		cancel()
-		if inner != nil {
-			inner()
-		}
+// route is the part of the scope that [Options.PerRoute] names.
+func (x *exchange) route() string {
+	if x.m.opts.PerRoute == nil {
+		return ""
 	}
+	return x.m.opts.PerRoute(x.r)
 }
 
 func (x *exchange) label() string {
@@ -117,18 +73,45 @@ func (x *exchange) label() string {
 	return x.r.Method
 }
 
+// serve claims, and runs the handler or answers for it.
+func (x *exchange) serve(next http.Handler) {
+	run, rec, err := x.begin()
+	switch {
+	case err != nil:
+		x.m.refuse(x.w, x.m.refusal(x.r, err))
+	case rec != nil:
+		x.m.replay(x.w, x.r, rec, x.key, x.from)
+	default:
+		x.run(run, next)
+	}
+}
+
 // run lets the handler work and answers. A panic or runtime.Goexit passes through
 // as it is: nothing is recovered here, close only settles the record.
 func (x *exchange) run(claim *semel.Run, next http.Handler) {
 	x.claim = claim
 	x.out.begin(x.m, claim, x.w, x.memory)
 	x.ctx.Context = claim.Context()
-	x.request = x.r.WithContext(&x.ctx)
-	if len(x.body.blocks) > 0 {
+	next.ServeHTTP(&x.out, x.forHandler(&x.ctx))
+	x.finish()
+}
+
+// pass hands on a request that is not guarded, with the body that was read.
+func (x *exchange) pass(w http.ResponseWriter, next http.Handler) {
+	if !x.body.touched() {
+		next.ServeHTTP(w, x.r)
+		return
+	}
+	next.ServeHTTP(w, x.forHandler(x.r.Context()))
+}
+
+// forHandler is the request that the handler gets.
+func (x *exchange) forHandler(ctx context.Context) *http.Request {
+	x.request = x.r.WithContext(ctx)
+	if x.body.touched() {
 		x.request.Body = &x.body
 	}
-	next.ServeHTTP(&x.out, x.request)
-	x.finish()
+	return x.request
 }
 
 // finish saves the outcome, then sends the answer if it is not on its way.
@@ -159,7 +142,7 @@ func (x *exchange) finish() {
 func (x *exchange) answerFenced(winner *semel.Record) {
 	x.memory.entry.restore(x.w.Header())
 	if winner != nil {
-		x.m.replay(x.w, x.r, winner, x.key)
+		x.m.replay(x.w, x.r, winner, x.key, x.from)
 		return
 	}
 	x.m.refuse(x.w, NewProblem(CodeInProgress))
@@ -171,22 +154,25 @@ func (x *exchange) close() {
 	if x.claim != nil && !x.settled {
 		x.abandon()
 	}
-	if x.cancel != nil {
-		x.cancel()
-	}
 	x.body.release()
 	if x.request != nil {
 		x.adopt()
 	}
-	x.memory.release(&x.m.scratches)
+	if x.memory != nil {
+		x.memory.release(&x.m.scratches)
+	}
 }
 
-// abandon ends a run whose handler panicked or exited. What it had said is not
-// sent, so its header must not decorate what a recovery layer says instead.
+// abandon ends a run whose handler panicked or exited: released or in doubt, if the
+// handler decided so before. What it had said is not sent, so its header must not decorate what a recovery layer says instead.
 func (x *exchange) abandon() {
 	c := &x.out
 	said := c.abandon()
-	_, _ = x.claim.Finish(x.claim.Failed()) // there is nobody to answer with a winner's response
+	verdict := x.claim.Failed()
+	if state := x.ctx.decided(); state == semel.StateReleased || state == semel.StateInDoubt {
+		verdict = semel.Verdict{State: state}
+	}
+	_, _ = x.claim.Finish(verdict) // there is nobody to answer with a winner's response
 	if said && c.unsent() {
 		x.memory.entry.restore(x.w.Header())
 	}
@@ -203,10 +189,3 @@ func (x *exchange) adopt() {
 		x.r.MultipartForm = x.request.MultipartForm
 	}
 }
-
-// detached is [context.WithoutCancel] as a part of the exchange.
-type detached struct{ context.Context }
-
-func (*detached) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (*detached) Done() <-chan struct{}       { return nil }
-func (*detached) Err() error                  { return nil }

@@ -210,7 +210,7 @@ func TestClientGoneBeforeTheWork(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	w.store.bend(func(s *faultStore) { s.claimed = cancel })
-	read(send(ctx).Result()).isProblem(t, 503, "store-unavailable")
+	read(send(ctx).Result()).isProblem(t, 503, "overloaded")
 	w.state(semel.StateReleased)
 	w.store.bend(func(s *faultStore) { s.claim = errors.New("not to be asked") })
 	read(send(ctx).Result()).isProblem(t, 503, "overloaded")

@@ -1,6 +1,7 @@
 package semelhttp
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -46,10 +47,9 @@ func (d *identity) reset() {
 	d.buf, d.n = d.buf[:0], 0
 }
 
-// identify makes the input of the fingerprint: version, method, path, query,
-// type, encoding and body. Where a route is in the scope it stands for method and
-// path.
-func (d *identity) identify(r *http.Request, route string, body *requestBody) semel.Input {
+// begin collects version, method, path, query, type and encoding: all that comes
+// before the body. Where a route is in the scope it stands for method and path.
+func (d *identity) begin(r *http.Request, route string) {
 	d.reset()
 	d.add("semel/http/1")
 	if route == "" {
@@ -60,13 +60,43 @@ func (d *identity) identify(r *http.Request, route string, body *requestBody) se
 		d.add("")
 	}
 	d.add(canonicalQuery(r.URL.RawQuery))
-	contentType := strings.Join(r.Header["Content-Type"], ",")
-	d.add(essence(contentType))
-	d.add(strings.ToLower(strings.Join(r.Header["Content-Encoding"], ",")))
-	kind, sum := digestBody(contentType, body)
-	d.buf = append(d.buf, kind...)
-	d.add(string(sum[:]))
-	return d.input()
+	d.add(essence(contentType(r)))
+	d.add(contentCoding(r))
+}
+
+// addContent collects the body.
+func (d *identity) addContent(c content) {
+	d.buf = append(d.buf, c.kind...)
+	d.add(string(c.sum[:]))
+}
+
+// inputWith is the input with another content, independent of d.
+func (d *identity) inputWith(c content) semel.Input {
+	parts := make([][]byte, 0, d.n)
+	start := 0
+	for i := range d.n - 1 {
+		parts = append(parts, bytes.Clone(d.buf[start:d.ends[i]]))
+		start = d.ends[i]
+	}
+	return semel.InputBytes(append(parts, append([]byte(c.kind), c.sum[:]...))...)
+}
+
+// sum digests what was collected, each part with its size.
+func (d *identity) sum() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	start := 0
+	for i := range d.n {
+		writeSized(h, string(d.buf[start:d.ends[i]]))
+		start = d.ends[i]
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+func contentType(r *http.Request) string { return strings.Join(r.Header["Content-Type"], ",") }
+
+func contentCoding(r *http.Request) string {
+	return strings.ToLower(strings.Join(r.Header["Content-Encoding"], ","))
 }
 
 // essence is the media type without parameters, in lower case.
@@ -105,15 +135,21 @@ func canonicalQuery(raw string) string {
 	return strings.Join(texts, "&")
 }
 
-// digestBody digests the raw bytes, or the parts of a multipart form: each submit
-// of a form makes a new boundary, which must not make another request of it.
-func digestBody(contentType string, body *requestBody) (kind string, sum [sha256.Size]byte) {
-	if essence(contentType) == "multipart/form-data" {
-		if sum, ok := digestForm(contentType, body); ok {
-			return "form:", sum
+// content is what a body says: how it was understood, and its digest.
+type content struct {
+	kind string
+	sum  [sha256.Size]byte
+}
+
+// plainContent digests the raw bytes, or the parts of a multipart form: each
+// submit of a form makes a new boundary, which must not make another request of it.
+func plainContent(r *http.Request, body *requestBody) content {
+	if essence(contentType(r)) == "multipart/form-data" {
+		if sum, ok := digestForm(contentType(r), body); ok {
+			return content{"form:", sum}
 		}
 	}
-	return "raw:", body.digest()
+	return content{"raw:", body.digest()}
 }
 
 // digestForm digests header and content of each part, in order. It reports false

@@ -3,6 +3,7 @@ package semelhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -18,10 +19,16 @@ type middleware struct {
 	engine    *semel.Engine
 	principal PrincipalFunc
 	opts      Options
-	keys      keySource
+	keys      keyReader
+	contents  []contentRule // the one in force, then the former ones
+	bodyFirst bool          // the signature or the key cannot be looked for without the body
+	passing   bool          // a request without a key in a header is none to guard
+	op        semel.Op      // what all operations have in common
+	derivedOp semel.Op      // and those under derived keys
 	rules     recordRules
 	blocks    *blocks
 	scratches sync.Pool
+	seats     chan struct{} // of observations
 
 	noStore, isTrue []string // header values of every replay; nobody changes them
 }
@@ -40,53 +47,75 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 	err := errors.Join(
 		refuse(e == nil, "the engine is nil; make one with semel.New"),
 		refuse(principal == nil, "principal is nil: whose keys are they? Use HeaderPrincipal, CookiePrincipal, your own function, or Global for one scope for all callers"),
+		refuse(opts != nil && len(opts.Headers) > 0 && len(opts.Keys) > 0, "Headers and Keys both say where keys stand; put the headers into Keys, as KeyHeader(name)"),
 		o.validate(),
 	)
 	if err != nil {
 		return nil, err
 	}
 	m := &middleware{
-		engine: e, principal: principal, opts: o,
-		keys:   keySource{headers: o.Headers, strict: o.StrictKeys, min: o.MinKeyLength, max: o.MaxKeyLength, format: o.KeyFormat},
+		engine: e, principal: principal, opts: o, keys: newKeyReader(&o),
 		rules:  recordRules{ownNames: append(slices.Clone(o.Headers), o.ReplayedHeader), keepCookies: slices.Clone(o.KeepSetCookie)},
 		blocks: newBlocks(), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
+	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
+	if o.Observe {
+		m.seats = make(chan struct{}, maxObserved)
+	}
+	m.passing = !m.bodyFirst && o.Derived == nil && !o.RequireKey
 	m.scratches.New = func() any { return new(scratch) }
+	if err := m.prepare(); err != nil {
+		return nil, err
+	}
 	return m.wrap, nil
+}
+
+// prepare makes what depends on the engine's settings too, and checks it.
+func (m *middleware) prepare() (err error) {
+	o := &m.opts
+	if m.contents, err = newContentRules(o); err != nil {
+		return err
+	}
+	m.op = semel.Op{Policy: o.Policy, Lease: o.Lease, Retention: o.Retention, Wait: o.Wait, Detached: true}
+	if err := m.engine.Check(m.op); err != nil {
+		return fmt.Errorf("semelhttp: with the engine's settings: %w", err)
+	}
+	if o.Derived != nil {
+		m.derivedOp, err = derivedOp(m.engine, m.op, o.Derived)
+	}
+	return err
 }
 
 func (m *middleware) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, next) })
 }
 
-// serve checks what can be checked without the body; see [middleware.guarded].
+// serve looks for a key; a request that is none to guard passes as it is.
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if !m.guards(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
 	key, found, err := m.keys.find(r.Header)
-	switch {
-	case err != nil:
-		p := NewProblem(CodeInvalidKey)
-		p.Detail = "The key cannot be used: " + err.Error() + "."
-		m.refuse(w, p)
-		return
-	case !found && m.opts.RequireKey:
-		m.refuse(w, NewProblem(CodeMissingKey))
-		return
-	case !found:
+	if !found && m.passing {
 		next.ServeHTTP(w, r)
 		return
 	}
-	principal, ok := m.principalOf(r)
-	if !ok {
-		p := NewProblem(CodeNoPrincipal)
-		p.Challenge = m.opts.Challenge
-		m.refuse(w, p)
+	x := &exchange{m: m, w: w, r: r, key: key, memory: m.scratches.Get().(*scratch)}
+	defer x.close()
+	if m.opts.Observe {
+		x.observe(next, found, err)
 		return
 	}
-	m.guarded(w, r, next, principal, key)
+	p := x.admit(found, err)
+	switch {
+	case p != nil:
+		m.refuse(w, *p)
+	case x.from == noKey:
+		x.pass(w, next)
+	default:
+		x.serve(next)
+	}
 }
 
 // guards reports whether a request is one that may take effect. Upgrades pass;
@@ -103,27 +132,9 @@ func (m *middleware) guards(r *http.Request) bool {
 	return strings.EqualFold(strings.Join(offers, ","), "h2c")
 }
 
-// guarded reads the body, claims, and runs the handler or answers for it.
-func (m *middleware) guarded(w http.ResponseWriter, r *http.Request, next http.Handler, principal string, key sentKey) {
-	x := &exchange{m: m, w: w, r: r, key: key, memory: m.scratches.Get().(*scratch)}
-	defer x.close()
-	if p, ok := x.readBody(); !ok {
-		m.refuse(w, p)
-		return
-	}
-	if r.Context().Err() != nil { // nobody waits for an answer: no claim
-		m.refuse(w, NewProblem(CodeOverloaded))
-		return
-	}
-	run, rec, err := x.begin(principal)
-	switch {
-	case err != nil:
-		m.refuse(w, m.problemOf(err))
-	case rec != nil:
-		m.replay(w, r, rec, key)
-	default:
-		x.run(run, next)
-	}
+// claim claims for a principal.
+func (m *middleware) claim(ctx context.Context, principal string, op semel.Op) (*semel.Run, *semel.Record, error) {
+	return m.engine.Begin(ctx, op)
 }
 
 // refuse sends a problem of this middleware.
@@ -132,8 +143,21 @@ func (m *middleware) refuse(w http.ResponseWriter, p Problem) {
 	WriteProblem(w, p)
 }
 
-// problemOf says what an error of [semel.Engine.Begin] means to a client.
-func (m *middleware) problemOf(err error) Problem {
+// refusal is the problem that answers for an error of [semel.Engine.Begin]. What a
+// client cannot help is logged.
+func (m *middleware) refusal(r *http.Request, err error) Problem {
+	if r.Context().Err() != nil { // nobody waits for an answer
+		return NewProblem(CodeOverloaded)
+	}
+	p := refusalOf(err)
+	if p.Code == CodeStoreUnavailable && !errors.Is(err, semel.ErrStoreUnavailable) && !errors.Is(err, semel.ErrClosed) {
+		m.opts.Logger.Error("semelhttp: the engine refuses every request; correct the options", slog.Any("error", err))
+	}
+	return p
+}
+
+// refusalOf says what an error of [semel.Engine.Begin] means to a client.
+func refusalOf(err error) Problem {
 	busy, running := errors.AsType[*semel.InProgressError](err)
 	_, mismatch := errors.AsType[*semel.MismatchError](err)
 	_, doubt := errors.AsType[*semel.InDoubtError](err)
@@ -151,9 +175,6 @@ func (m *middleware) problemOf(err error) Problem {
 		return NewProblem(CodeOutcomeUnknown)
 	case format:
 		return NewProblem(CodeResultUnavailable)
-	}
-	if _, down := errors.AsType[*semel.StoreError](err); !down && !errors.Is(err, semel.ErrClosed) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		m.opts.Logger.Error("semelhttp: the engine refuses every request; correct the options", slog.Any("error", err))
 	}
 	return NewProblem(CodeStoreUnavailable)
 }

@@ -17,6 +17,17 @@ import (
 type Options struct {
 	// Headers are the names of the key header. Default Idempotency-Key.
 	Headers []string
+	// Keys are the places where a key may stand, instead of Headers: [KeyHeader],
+	// [KeyBody], [KeyWebhook]. A key in a header counts before one in the body, and
+	// bodies are searched in the order of Keys. Default the Headers.
+	Keys []KeySource
+	// Derived makes a key of what a request says where it brings none. Default none.
+	Derived *DerivedKey
+	// Verify checks the signature of a request, such as a webhook's. It is called for
+	// every guarded request, with the whole body, before a key is looked for; an error
+	// refuses with 401 invalid-signature, and its text goes nowhere. It must not
+	// change body, nor keep it. Default none.
+	Verify func(r *http.Request, body []byte) error
 	// RequireKey refuses guarded requests without a key. Default false: they pass,
 	// unguarded.
 	RequireKey bool
@@ -68,6 +79,25 @@ type Options struct {
 	// NewBodyBudget(256 MiB) for this middleware alone.
 	BodyBudget *BodyBudget
 
+	// JSON compares JSON bodies by what they say. Default: by their bytes.
+	JSON *JSONFingerprint
+	// FormerFingerprints are rules by which a record may know this request as well, for
+	// the time of a change of JSON; a nil element is "by their bytes". Two versions work
+	// side by side if the old one got the new rule here first. Default none.
+	FormerFingerprints []*JSONFingerprint
+
+	// Observe claims, compares and counts, and changes nothing: the handler runs each
+	// time, and every answer passes as it comes. It is for a live service, before its
+	// requests are guarded. Its records are apart from those of a guard. Bodies are
+	// read first, as a guard does. Default false.
+	Observe bool
+	// OnObserved is told what a guard would have answered in the handler's place: the
+	// code of a problem, or [ObservedReplay]. Route is the label of the request. It is
+	// called concurrently. Default none.
+	OnObserved func(route string, would Code)
+	// Quota bounds the records of one principal. Default none.
+	Quota *Quota
+
 	// StoreServerErrors records answers of 500 and above like others. Default
 	// false: they release the key.
 	StoreServerErrors bool
@@ -85,6 +115,8 @@ type Options struct {
 	ProblemBase string
 	// Logger receives what an operator must know. Default slog.Default().
 	Logger *slog.Logger
+	// Clock is the clock of Quota. Default the system's.
+	Clock semel.Clock
 }
 
 // block is what the body budget is taken in, after a small first one.
@@ -107,25 +139,50 @@ func (o *Options) withDefaults() Options {
 	setDefault(&c.ReplayedHeader, "Idempotent-Replayed")
 	setDefault(&c.Challenge, "Bearer")
 	setDefault(&c.ProblemBase, DefaultProblemBase)
-	c.Headers = slices.Clone(c.Headers)
-	if len(c.Headers) == 0 {
-		c.Headers = []string{"Idempotency-Key"}
-	}
-	for i, name := range c.Headers {
-		c.Headers[i] = http.CanonicalHeaderKey(name)
-	}
+	c.placeKeys()
 	c.ReplayedHeader = http.CanonicalHeaderKey(c.ReplayedHeader)
 	c.Methods = slices.Clone(c.Methods)
 	if len(c.Methods) == 0 {
 		c.Methods = []string{http.MethodPost, http.MethodPatch}
 	}
 	if c.BodyBudget == nil {
-		c.BodyBudget = NewBodyBudget(max(256<<20, c.MaxRequestBody+block))
+		c.BodyBudget = NewBodyBudget(max(256<<20, c.oneBody()))
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	return c
+}
+
+// placeKeys makes Headers and Keys say the same.
+func (o *Options) placeKeys() {
+	if len(o.Keys) == 0 {
+		names := o.Headers
+		if len(names) == 0 {
+			names = []string{"Idempotency-Key"}
+		}
+		for _, name := range names {
+			o.Keys = append(o.Keys, KeyHeader(name))
+		}
+	}
+	o.Headers = nil
+	for _, source := range o.Keys {
+		if source.header != "" && source.sender == "" {
+			o.Headers = append(o.Headers, source.header)
+		}
+	}
+}
+
+// oneBody is what one body of the greatest size takes.
+func (o *Options) oneBody() int64 {
+	n := o.MaxRequestBody + block
+	switch {
+	case o.Verify != nil || slices.ContainsFunc(o.Keys, KeySource.inBody):
+		n += o.MaxRequestBody // for a moment in blocks and in one piece
+	case o.JSON != nil || len(o.FormerFingerprints) > 0:
+		n += min(o.MaxRequestBody, maxJSON)
+	}
+	return n
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -140,21 +197,21 @@ func (o *Options) validate() error {
 	return errors.Join(
 		o.validateNames(),
 		o.validateTimes(),
+		o.validateContent(),
 		refuse(o.MinKeyLength < 0 || o.MinKeyLength > o.MaxKeyLength, "MinKeyLength %d is not between 1 and MaxKeyLength %d", o.MinKeyLength, o.MaxKeyLength),
 		refuse(o.MaxKeyLength < 0 || o.MaxKeyLength > maxKeyLength, "MaxKeyLength %d is not between 1 and %d", o.MaxKeyLength, maxKeyLength),
 		refuse(o.MaxRequestBody < 0, "MaxRequestBody is negative; leave it 0 for 10 MiB"),
 		refuse(o.MaxResponseBody < 0, "MaxResponseBody is negative; leave it 0 for 1 MiB"),
-		refuse(o.BodyBudget.limit < o.MaxRequestBody+block, "BodyBudget of %d bytes can never hold a body of MaxRequestBody %d bytes; make it at least %d", o.BodyBudget.limit, o.MaxRequestBody, o.MaxRequestBody+block),
+		refuse(o.BodyBudget.limit < o.oneBody(), "BodyBudget of %d bytes can never hold a body of MaxRequestBody %d bytes; make it at least %d", o.BodyBudget.limit, o.MaxRequestBody, o.oneBody()),
 		refuse(strings.ContainsAny(o.Challenge+o.ProblemBase, "\r\n"), "Challenge and ProblemBase go into headers; take the line breaks out"),
 	)
 }
 
 func (o *Options) validateNames() error {
 	var errs []error
-	for i, name := range o.Headers {
-		errs = append(errs,
-			refuse(!isToken(name), "Headers: %q is no header name", name),
-			refuse(slices.Contains(o.Headers[:i], name), "Headers: %q stands there twice", name))
+	for i, source := range o.Keys {
+		errs = append(errs, source.check(),
+			refuse(slices.ContainsFunc(o.Keys[:i], source.same), "Keys: %q stands there twice", source.place()))
 	}
 	for _, m := range o.Methods {
 		guardable := m == http.MethodPost || m == http.MethodPatch || m == http.MethodPut || m == http.MethodDelete

@@ -17,6 +17,8 @@ const (
 	CodeMissingKey          Code = "missing-key"
 	CodeInvalidKey          Code = "invalid-key"
 	CodeIncompleteBody      Code = "incomplete-body"
+	CodeAmbiguousBody       Code = "ambiguous-body"
+	CodeInvalidSignature    Code = "invalid-signature"
 	CodeNoPrincipal         Code = "no-principal"
 	CodeReplayForbidden     Code = "replay-forbidden"
 	CodePayloadTooLarge     Code = "payload-too-large"
@@ -85,6 +87,10 @@ func problemText(code Code) Problem {
 		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Idempotency key unusable", Detail: "The key cannot be used."}
 	case CodeIncompleteBody:
 		return Problem{Status: 400, Retry: RetrySameKey, Title: "Request body incomplete", Detail: "The body ended early or could not be read. Nothing was executed and the key is unused."}
+	case CodeAmbiguousBody:
+		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Request body ambiguous", Detail: "The JSON body has two members of the same name in one object: send each once. Nothing was executed and the key is unused."}
+	case CodeInvalidSignature:
+		return Problem{Status: 401, Retry: RetryFixRequest, Title: "Signature invalid", Detail: "The signature does not belong to the request, or there is none. Nothing was executed and the key is unused."}
 	case CodeNoPrincipal:
 		return Problem{Status: 401, Retry: RetryFixRequest, Title: "Caller unknown", Detail: "A key belongs to a caller: authenticate, then send the request again."}
 	case CodeReplayForbidden:

@@ -11,7 +11,11 @@ import (
 
 // replay answers with a recorded response, or with the problem that keeps it back.
 // Authorisation comes first: it may have been withdrawn since.
-func (m *middleware) replay(w http.ResponseWriter, r *http.Request, rec *semel.Record, key sentKey) {
+func (m *middleware) replay(w http.ResponseWriter, r *http.Request, rec *semel.Record, key sentKey, from origin) {
+	if from == derived && m.opts.Derived.Reject {
+		m.refuse(w, NewProblem(CodeDuplicateContent))
+		return
+	}
 	if m.opts.ReplayAuthorize != nil && m.opts.ReplayAuthorize(r) != nil {
 		m.refuse(w, NewProblem(CodeReplayForbidden))
 		return
@@ -50,7 +54,9 @@ func (m *middleware) writeReplay(w http.ResponseWriter, resp *Response, key sent
 		h["Cache-Control"] = m.noStore
 	}
 	h[m.opts.ReplayedHeader] = m.isTrue
-	h[m.opts.Headers[0]] = key.wire[:1:1]
+	if len(key.wire) > 0 {
+		h[m.opts.Headers[0]] = key.wire[:1:1]
+	}
 	if bodyAllowed(resp.Status) && len(resp.Trailer) == 0 {
 		h["Content-Length"] = []string{strconv.Itoa(len(resp.Body))}
 	}

@@ -30,12 +30,14 @@ func (p *blocks) get(size int) []byte {
 	return p.next.Get().(*[block]byte)[:0]
 }
 
+// put takes a block back; one that was made in one piece goes.
 func (p *blocks) put(b []byte) {
-	if cap(b) == firstBlock {
+	switch cap(b) {
+	case firstBlock:
 		p.first.Put((*[firstBlock]byte)(b[:firstBlock]))
-		return
+	case block:
+		p.next.Put((*[block]byte)(b[:block]))
 	}
-	p.next.Put((*[block]byte)(b[:block]))
 }
 
 // requestBody is a body that was read whole. Handlers get it as the request's
@@ -52,6 +54,7 @@ type requestBody struct {
 	next   int // block to read from
 	offset int // in that block
 	closed bool
+	rest   io.Reader // what follows the blocks of a body that was not read whole; may be nil
 }
 
 // fill reads src to its end. It returns errTooLarge, errOverloaded or src's error.
@@ -116,8 +119,41 @@ func (b *requestBody) digest() (sum [sha256.Size]byte) {
 	return sum
 }
 
+// flatten returns the body in one piece, which stays its own. It returns
+// errOverloaded while the budget has no room for both.
+func (b *requestBody) flatten() ([]byte, error) {
+	switch len(b.blocks) {
+	case 0:
+		return nil, nil
+	case 1:
+		return b.blocks[0], nil
+	}
+	if !b.budget.take(b.size) {
+		return nil, errOverloaded
+	}
+	whole := make([]byte, 0, b.size)
+	for _, blk := range b.blocks {
+		whole = append(whole, blk...)
+	}
+	b.giveBlocks()
+	b.inline[0] = whole
+	b.blocks = b.inline[:1]
+	return whole, nil
+}
+
+// touched reports whether anything of the body was read from the client.
+func (b *requestBody) touched() bool { return len(b.blocks) > 0 || b.rest != nil }
+
 // Read is [io.Reader].
 func (b *requestBody) Read(p []byte) (int, error) {
+	n, err := b.read(p)
+	if err != io.EOF || b.rest == nil {
+		return n, err
+	}
+	return b.rest.Read(p) // without the lock: it may wait for the client
+}
+
+func (b *requestBody) read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -150,6 +186,10 @@ func (b *requestBody) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
+	b.giveBlocks()
+}
+
+func (b *requestBody) giveBlocks() {
 	for _, blk := range b.blocks {
 		b.budget.give(int64(cap(blk)))
 		b.pool.put(blk)

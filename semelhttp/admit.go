@@ -1,0 +1,138 @@
+package semelhttp
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/semel-go/semel/internal/canonjson"
+)
+
+// origin says where the key of a request comes from.
+type origin uint8
+
+const (
+	noKey origin = iota
+	sent
+	derived
+)
+
+// admit finds out what is asked for before anything is claimed: signature, key,
+// principal, body. It returns the problem that refuses the request. A request
+// without a problem and without a key is none to guard.
+func (x *exchange) admit(found bool, keyErr error) *Problem {
+	if x.m.bodyFirst {
+		if p := x.readVerified(); p != nil {
+			return p
+		}
+	}
+	if p := x.findKey(found, keyErr); p != nil || x.from == noKey {
+		return p
+	}
+	if p := x.findPrincipal(); p != nil {
+		return p
+	}
+	if !x.m.bodyFirst {
+		if p := x.readBody(); p != nil {
+			return p
+		}
+	}
+	return x.identify()
+}
+
+// readVerified reads the body of a request whose signature or key needs it.
+func (x *exchange) readVerified() *Problem {
+	if p := x.readBody(); p != nil {
+		return p
+	}
+	text, err := x.body.flatten()
+	if err != nil {
+		return problemOfBody(err)
+	}
+	if x.m.opts.Verify != nil && x.m.opts.Verify(x.r, text) != nil {
+		p := NewProblem(CodeInvalidSignature)
+		p.Challenge = x.m.opts.Challenge
+		return &p
+	}
+	return nil
+}
+
+// findKey completes the search that began in the headers.
+func (x *exchange) findKey(found bool, err error) *Problem {
+	if !found && err == nil && x.m.bodyFirst {
+		text, _ := x.body.flatten() // it is flat
+		x.key, found, err = x.m.keys.findInBody(x.r, text)
+	}
+	switch {
+	case err != nil:
+		p := NewProblem(CodeInvalidKey)
+		p.Detail = "The key cannot be used: " + err.Error() + "."
+		return &p
+	case found:
+		x.from = sent
+	case x.m.opts.Derived != nil:
+		x.from = derived
+	case x.m.opts.RequireKey:
+		p := NewProblem(CodeMissingKey)
+		return &p
+	}
+	return nil
+}
+
+func (x *exchange) findPrincipal() *Problem {
+	principal, ok := x.m.principalOf(x.r)
+	if ok {
+		x.principal = principal
+		return nil
+	}
+	p := NewProblem(CodeNoPrincipal)
+	p.Challenge = x.m.opts.Challenge
+	return &p
+}
+
+// readBody reads the body whole. A body that does not arrive makes no claim.
+func (x *exchange) readBody() *Problem {
+	limit := x.m.opts.MaxRequestBody
+	x.body.pool, x.body.budget = x.m.blocks, x.m.opts.BodyBudget
+	if x.r.ContentLength > limit {
+		return problemOfBody(errTooLarge)
+	}
+	if x.r.Body == nil || x.r.Body == http.NoBody {
+		return nil
+	}
+	err := x.body.fill(x.r.Body, limit)
+	if err == nil {
+		return nil
+	}
+	x.body.rest = restOf(x.r.Body, err)
+	return problemOfBody(err)
+}
+
+// restOf is what follows the part of a body that was read before err.
+func restOf(body io.Reader, err error) io.Reader {
+	if err == errTooLarge || err == errOverloaded {
+		return body
+	}
+	return failedReader{err}
+}
+
+// failedReader fails as the body did.
+type failedReader struct{ err error }
+
+func (f failedReader) Read([]byte) (int, error) { return 0, f.err }
+
+// problemOfBody says what is wrong about a body that was not read or understood.
+func problemOfBody(err error) *Problem {
+	_, outerLimit := errors.AsType[*http.MaxBytesError](err)
+	code := CodeIncompleteBody
+	switch {
+	case err == errTooLarge || outerLimit:
+		code = CodePayloadTooLarge
+	case err == errOverloaded:
+		code = CodeOverloaded
+	case errors.Is(err, canonjson.ErrDuplicate):
+		code = CodeAmbiguousBody
+	}
+	p := NewProblem(code)
+	return &p
+}

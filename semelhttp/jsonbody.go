@@ -1,0 +1,105 @@
+package semelhttp
+
+import (
+	"errors"
+	"net/http"
+	"runtime"
+	"strings"
+
+	"github.com/semel-go/semel/internal/canonjson"
+)
+
+// JSONFingerprint compares JSON bodies by their meaning, as [semel.InputJSONText]
+// does: the order of members, whitespace and the spelling of numbers and strings do
+// not count, and numbers are exact. It is for the types application/json and those
+// that end in +json, without a content coding. A body with two members of one name
+// is refused with ambiguous-body. One that is no JSON, or has more than 1 MiB,
+// counts by its bytes.
+type JSONFingerprint struct {
+	// Include are JSON pointers (RFC 6901) to the values that count. Default all.
+	Include []string
+	// Ignore are JSON pointers to values that do not, such as /sent_at. Default none.
+	Ignore []string
+}
+
+// maxJSON is the size up to which JSON is compared by its meaning: that takes up to
+// 50 times the memory of the text.
+const maxJSON = 1 << 20
+
+// contentRule says how a body is understood.
+type contentRule struct {
+	json bool
+	sel  *canonjson.Selection
+	room chan struct{} // bounds how many are digested at once
+}
+
+// contentRules are the rule that is in force, then the former ones.
+func newContentRules(o *Options) ([]contentRule, error) {
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var rules []contentRule
+	var errs []error
+	for _, f := range append([]*JSONFingerprint{o.JSON}, o.FormerFingerprints...) {
+		rule := contentRule{json: f != nil, room: room}
+		if f != nil {
+			var err error
+			rule.sel, err = canonjson.NewSelection(f.Include, f.Ignore)
+			errs = append(errs, err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, errors.Join(errs...)
+}
+
+func (o *Options) validateContent() error {
+	_, err := newContentRules(o)
+	return refuse(err != nil, "JSON: %w", err)
+}
+
+// contentOf digests a body. Errors: canonjson.ErrDuplicate, errOverloaded.
+func (c contentRule) contentOf(r *http.Request, body *requestBody) (content, error) {
+	if !c.json || body.size > maxJSON || !saysJSON(r) || contentCoding(r) != "" {
+		return plainContent(r, body), nil
+	}
+	text, err := body.flatten()
+	if err != nil {
+		return content{}, err
+	}
+	c.room <- struct{}{}
+	defer func() { <-c.room }()
+	sum, err := canonjson.Digest(text, c.sel)
+	switch {
+	case errors.Is(err, canonjson.ErrDuplicate):
+		return content{}, err
+	case err != nil:
+		return plainContent(r, body), nil
+	}
+	return content{"json:", sum}, nil
+}
+
+// saysJSON goes by the type that the request declares.
+func saysJSON(r *http.Request) bool {
+	media := essence(contentType(r))
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// identify makes the input of the request's fingerprint, and those by which it may
+// be known from before.
+func (x *exchange) identify() *Problem {
+	d := &x.memory.identity
+	d.begin(x.r, x.route())
+	now, err := x.m.contents[0].contentOf(x.r, &x.body)
+	if err != nil {
+		return problemOfBody(err)
+	}
+	d.addContent(now)
+	for _, rule := range x.m.contents[1:] {
+		former, err := rule.contentOf(x.r, &x.body)
+		if err == errOverloaded {
+			return problemOfBody(err)
+		}
+		if err == nil && former != now { // by a rule that refuses it, it has no record
+			x.former = append(x.former, d.inputWith(former))
+		}
+	}
+	return nil
+}
