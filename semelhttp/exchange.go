@@ -33,7 +33,7 @@ func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
 	op := x.op()
 	x.out.key = op.Key.ID()
 	ctx := x.r.Context()
-	run, rec, err := x.m.engine.Begin(ctx, op)
+	run, rec, err := x.m.claim(ctx, x.principal, op)
 	if run != nil && ctx.Err() != nil { // the claim came in the moment in which the client went: nothing has begun
 		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased}) // an error means that it is released already
 		return nil, nil, context.Cause(ctx)

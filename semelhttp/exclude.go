@@ -85,3 +85,12 @@ func isFieldValue(v string) bool {
 	}
 	return true
 }
+
+// Recordable reports whether a middleware records a header field of this name, for
+// tools that make records: not what belongs to one message, connection, caller or
+// moment, nor what is named like a secret. Set-Cookie is not, but for
+// [Options.KeepSetCookie].
+func Recordable(name string) bool {
+	var rules recordRules
+	return rules.keeps(name, nil)
+}

@@ -1,7 +1,6 @@
 package semelhttp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,6 +28,7 @@ type middleware struct {
 	blocks    *blocks
 	scratches sync.Pool
 	seats     chan struct{} // of observations
+	quotas    *quotas       // nil: no bound
 
 	noStore, isTrue []string // header values of every replay; nobody changes them
 }
@@ -59,6 +59,9 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 		blocks: newBlocks(), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
 	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
+	if o.Quota != nil {
+		m.quotas = newQuotas(o.Quota, o.Clock)
+	}
 	if o.Observe {
 		m.seats = make(chan struct{}, maxObserved)
 	}
@@ -132,11 +135,6 @@ func (m *middleware) guards(r *http.Request) bool {
 	return strings.EqualFold(strings.Join(offers, ","), "h2c")
 }
 
-// claim claims for a principal.
-func (m *middleware) claim(ctx context.Context, principal string, op semel.Op) (*semel.Run, *semel.Record, error) {
-	return m.engine.Begin(ctx, op)
-}
-
 // refuse sends a problem of this middleware.
 func (m *middleware) refuse(w http.ResponseWriter, p Problem) {
 	p.Base = m.opts.ProblemBase
@@ -158,6 +156,9 @@ func (m *middleware) refusal(r *http.Request, err error) Problem {
 
 // refusalOf says what an error of [semel.Engine.Begin] means to a client.
 func refusalOf(err error) Problem {
+	if over, ok := errors.AsType[*overQuota](err); ok {
+		return over.problem()
+	}
 	busy, running := errors.AsType[*semel.InProgressError](err)
 	_, mismatch := errors.AsType[*semel.MismatchError](err)
 	_, doubt := errors.AsType[*semel.InDoubtError](err)

@@ -1,0 +1,162 @@
+package semelhttp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/semel-go/semel"
+)
+
+// description tells of a route's options.
+type description struct {
+	o         Options
+	retention time.Duration
+}
+
+func describe(o *Options) description {
+	c := o.withDefaults()
+	return description{c, cmp.Or(c.Retention, 24*time.Hour)}
+}
+
+// parameters are the headers that may hold a key.
+func (d description) parameters() []object {
+	var list []object
+	for _, source := range d.o.Keys {
+		if source.inBody() {
+			continue
+		}
+		list = append(list, object{
+			"name":        source.header,
+			"in":          "header",
+			"required":    d.o.RequireKey && len(d.o.Keys) == 1,
+			"description": d.keyText(source),
+			"schema":      object{"type": "string", "minLength": max(d.o.MinKeyLength, 1)},
+		})
+	}
+	return list
+}
+
+func (d description) keyText(source KeySource) string {
+	kept := "The answer is kept for at least " + spell(d.retention) + " and sent again for the same key."
+	if source.sender != "" {
+		return "Names the event, the same in each attempt to deliver it. " + kept
+	}
+	form := "bare or in double quotes (a String of RFC 9651)"
+	if d.o.StrictKeys {
+		form = "in double quotes (a String of RFC 9651)"
+	}
+	return fmt.Sprintf("Names the operation: a new value, such as a UUID, for each one, and the same in every retry; %d to %d characters, %s. %s", d.o.MinKeyLength, d.o.MaxKeyLength, form, kept)
+}
+
+// spell writes a time for people.
+func spell(t time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
+	if t >= semel.Forever {
+		return "as long as the service lives"
+	}
+	for _, u := range units {
+		if n := t / u.size; t%u.size == 0 && (n > 1 || u.size <= time.Minute) {
+			return plural(int64(n), u.name)
+		}
+	}
+	return t.String()
+}
+
+func plural(n int64, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return strconv.FormatInt(n, 10) + " " + name + "s"
+}
+
+// extension says the same for programs.
+func (d description) extension() object {
+	var keys []object
+	for _, source := range d.o.Keys {
+		if source.inBody() {
+			keys = append(keys, object{"in": "body", "pointer": source.pointer})
+		} else {
+			keys = append(keys, object{"in": "header", "name": source.header})
+		}
+	}
+	x := object{"keys": keys, "required": d.o.RequireKey, "retention": seconds(d.retention), "replayedHeader": d.o.ReplayedHeader, "maxRequestBody": d.o.MaxRequestBody}
+	if d.o.Derived != nil {
+		x["derived"] = object{"window": seconds(d.o.Derived.Window), "reject": d.o.Derived.Reject}
+	}
+	return x
+}
+
+// seconds is a time for programs: whole seconds, or forever.
+func seconds(t time.Duration) any {
+	if t >= semel.Forever {
+		return "forever"
+	}
+	return int64(t / time.Second)
+}
+
+// responses are the answers of the layer itself, by status.
+func (d description) responses() object {
+	byStatus := make(map[int][]Problem)
+	for _, code := range d.codes() {
+		p := NewProblem(code)
+		byStatus[p.Status] = append(byStatus[p.Status], p)
+	}
+	list := make(object, len(byStatus))
+	for status, problems := range byStatus {
+		list[strconv.Itoa(status)] = response(problems)
+	}
+	return list
+}
+
+func response(problems []Problem) object {
+	var texts []string
+	var codes []Code
+	for _, p := range problems {
+		codes = append(codes, p.Code)
+		texts = append(texts, fmt.Sprintf("`%s`: %s", p.Code, p.Detail))
+	}
+	r := object{
+		"description": strings.Join(texts, "\n\n"),
+		"content": object{"application/problem+json": object{"schema": object{"allOf": []object{
+			{"$ref": "#/components/schemas/IdempotencyProblem"},
+			{"type": "object", "properties": object{"code": object{"enum": codes}}},
+		}}}},
+	}
+	if slices.ContainsFunc(problems, func(p Problem) bool { return p.RetryAfter > 0 }) {
+		r["headers"] = object{"Retry-After": object{
+			"description": "Seconds after which the same request may get another answer; there where it can.",
+			"schema":      object{"type": "integer", "minimum": 1},
+		}}
+	}
+	return r
+}
+
+// codes are the problems that the route can answer with, in the order of their
+// pages.
+func (d description) codes() []Code {
+	o := &d.o
+	all := []struct {
+		code Code
+		can  bool
+	}{
+		{CodeMissingKey, o.RequireKey}, {CodeInvalidKey, true}, {CodeIncompleteBody, true},
+		{CodeAmbiguousBody, o.JSON != nil}, {CodeInvalidSignature, o.Verify != nil}, {CodeNoPrincipal, true},
+		{CodeReplayForbidden, o.ReplayAuthorize != nil}, {CodePayloadTooLarge, true}, {CodeKeyReused, true},
+		{CodeDuplicateContent, o.Derived != nil && o.Derived.Reject}, {CodeInProgress, true}, {CodeOutcomeUnknown, true},
+		{CodeResultUnavailable, true}, {CodeOverloaded, true}, {CodeStoreUnavailable, true},
+	}
+	var codes []Code
+	for _, c := range all {
+		if c.can {
+			codes = append(codes, c.code)
+		}
+	}
+	return codes
+}
