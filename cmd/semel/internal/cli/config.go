@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/semel-go/semel/cmd/semel/internal/configview"
+	"github.com/semel-go/semel/cmd/semel/internal/proxy"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 )
 
@@ -34,6 +35,9 @@ for semel proxy, so that what the file leaves to them can be given.`,
 			}
 			cfg, err := loadProxy(cmd, std)
 			if err != nil {
+				return err
+			}
+			if err := proxy.Check(cfg); err != nil {
 				return err
 			}
 			return configview.Table(std.Out, cfg)

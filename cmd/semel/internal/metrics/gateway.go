@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/semel-go/semel/cmd/semel/internal/token"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // gatewayMetrics count what happens around the engine.
@@ -17,6 +18,7 @@ type gatewayMetrics struct {
 	tokens     *prometheus.CounterVec
 	keySets    *prometheus.CounterVec
 	reloads    *prometheus.CounterVec
+	observed   *prometheus.CounterVec
 }
 
 func (m *Metrics) registerGateway() {
@@ -26,6 +28,7 @@ func (m *Metrics) registerGateway() {
 	m.tokens = m.counter("semel_tokens_refused_total", "Tokens that name no principal, by reason.", "reason")
 	m.keySets = m.counter("semel_jwks_reads_total", "Reads of the key set.", "result")
 	m.reloads = m.counter("semel_config_reloads_total", "Reloads of the configuration.", "result")
+	m.observed = m.counter("semel_observed_total", "Requests on observed routes that a guard would have answered itself, by how.", "operation", "would")
 }
 
 // UpstreamFailed counts a round trip without a whole answer.
@@ -60,6 +63,11 @@ func (m *Metrics) KeySetRead(err error) { m.keySets.WithLabelValues(result(err))
 
 // Reloaded counts a reload of the configuration.
 func (m *Metrics) Reloaded(err error) { m.reloads.WithLabelValues(result(err)).Inc() }
+
+// Observed counts what a guard would have answered.
+func (m *Metrics) Observed(operation string, would semelhttp.Code) {
+	m.observed.WithLabelValues(operation, string(would)).Inc()
+}
 
 func result(err error) string {
 	if err != nil {

@@ -121,6 +121,25 @@ func TestAuthorizeNeverFailsOpen(t *testing.T) {
 	}
 }
 
+// Where nothing is claimed for good and nothing replayed, nobody is asked, and so
+// nobody refused; headers are taken from clients all the same.
+func TestAuthorizeNotWhereNothingIsGuarded(t *testing.T) {
+	t.Parallel()
+	auth := newAuthoriser(t, nil)
+	auth.says(403)
+	up, seen := recorder(t)
+	g := startFile(t, up.URL, "routes:\n  - {path: /seen, observe: true}\n  - {path: /off, enabled: false}\n", "--authorize="+auth.URL, "--authorize-headers=X-User")
+	for _, path := range []string{"/seen", "/off"} {
+		if a := g.send("POST", path, "k-1", "tea", "X-User: root"); a.status != 200 {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		if r := <-seen; r.Header.Get("X-User") != "" {
+			t.Errorf("%s: the client's X-User passed", path)
+		}
+	}
+	auth.wantAsked(t, 0)
+}
+
 // The authoriser is asked about the caller whom the upstream sees, and about the
 // request as it came; nothing that a client says of the way counts.
 func TestWhatTheAuthoriserSees(t *testing.T) {

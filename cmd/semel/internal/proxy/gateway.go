@@ -14,6 +14,7 @@ import (
 	"github.com/semel-go/semel/cmd/semel/internal/metrics"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 	"github.com/semel-go/semel/cmd/semel/internal/token"
+	"github.com/semel-go/semel/memstore"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -60,6 +61,22 @@ func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 	return g, nil
 }
 
+// Check reports what is wrong with a configuration and shows only when its gateway
+// is made. It opens nothing.
+func Check(cfg *settings.Proxy) error {
+	log := slog.New(slog.DiscardHandler)
+	store, err := memstore.New(nil)
+	if err != nil {
+		return err
+	}
+	engine, err := semel.New(store, EngineOptions(cfg, nil, log, nil))
+	if err != nil {
+		return err
+	}
+	_, err = New(cfg, Deps{Engine: engine, Log: log, Metrics: metrics.New("")})
+	return err
+}
+
 // Close frees idle connections. Requests under way go on.
 func (g *Gateway) Close() {
 	g.upstream.close()
@@ -84,7 +101,8 @@ func bodyMemory(cfg *settings.Proxy) int64 {
 	for _, route := range cfg.Routes {
 		largest = max(largest, route.MaxRequestBody)
 	}
-	return max(allBodies, largest+maxHeader)
+	const copies = 2 // where a key is read from the body it is there twice for a moment
+	return max(allBodies, copies*largest+maxHeader)
 }
 
 // EngineOptions are the engine's settings under cfg. Whatever differs between
@@ -115,41 +133,31 @@ func policy(hold bool) semel.Policy {
 
 // guarded is the handler of a route.
 func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
-	forward := bodyFirst(g.reverseProxy(route))
-	if !route.Enabled {
-		return g.unasked(forward), nil
-	}
-	if err := builtIn(route); err != nil {
-		return nil, err
-	}
-	guard, err := semelhttp.New(g.deps.Engine, g.principalOf(route.Principal), g.options(route))
-	if err != nil {
-		return nil, err
+	handler := bodyFirst(g.reverseProxy(route))
+	if route.Enabled {
+		guard, err := semelhttp.New(g.deps.Engine, g.principalOf(route.Principal), g.options(route))
+		if err != nil {
+			return nil, inRoute(route, err)
+		}
+		handler = guard(handler)
 	}
 	if g.asker == nil {
-		return guard(forward), nil
+		return handler, nil
 	}
-	return g.asker.Guard(mayClaim(route), guard(forward)), nil
+	return g.asker.Guard(mayClaim(route), handler), nil
 }
 
-func (g *Gateway) unasked(next http.Handler) http.Handler {
-	if g.asker == nil {
-		return next
+// inRoute says which route an error is about.
+func inRoute(route settings.Route, err error) error {
+	if route.Path == "" {
+		return err
 	}
-	return g.asker.Guard(func(*http.Request) bool { return false }, next)
-}
-
-// builtIn refuses what a route asks for and would not get.
-func builtIn(route settings.Route) error {
-	if len(route.Keys) > 0 || route.Derived != nil || route.JSON != nil || route.Observe || route.Quota != nil || route.CORS != nil {
-		return fmt.Errorf("the route %s: key, fingerprint, observe, quota and cors are not built in", route)
-	}
-	return nil
+	return fmt.Errorf("%s: the route %s: %w", route.Place(), route, err)
 }
 
 // options are the middleware's settings on a route.
 func (g *Gateway) options(route settings.Route) *semelhttp.Options {
-	return &semelhttp.Options{
+	o := &semelhttp.Options{
 		RequireKey:        route.RequireKey,
 		Methods:           route.Methods,
 		Policy:            policy(route.Hold),
@@ -160,9 +168,18 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 		MaxResponseBody:   int(route.MaxResponseBody),
 		BodyBudget:        g.budget,
 		StoreServerErrors: route.StoreErrors,
+		Keys:              keysOf(route),
+		Derived:           (*semelhttp.DerivedKey)(route.Derived),
+		JSON:              (*semelhttp.JSONFingerprint)(route.JSON),
+		Quota:             (*semelhttp.Quota)(route.Quota),
+		Observe:           route.Observe,
 		Route:             func(r *http.Request) string { return label(r, route.Name) },
 		Logger:            g.deps.Log,
 	}
+	if route.Observe {
+		o.OnObserved = g.deps.Metrics.Observed
+	}
+	return o
 }
 
 // label names a request in records and metrics: by its method, and by the route.

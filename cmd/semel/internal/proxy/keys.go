@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // keyHeaders are the names under which the net/http transport looks for a key:
@@ -12,8 +13,12 @@ import (
 var keyHeaders = []string{"Idempotency-Key", "X-Idempotency-Key"}
 
 // mayClaim reports for a route which requests could be claimed or answered from
-// a record. It may say yes too often, never too rarely.
+// a record. It may say yes too often, never too rarely. On an observed route none
+// is: each reaches the upstream, which decides itself.
 func mayClaim(route settings.Route) func(*http.Request) bool {
+	if !route.Enabled || route.Observe {
+		return func(*http.Request) bool { return false }
+	}
 	headers := keyHeadersOf(route)
 	elsewhere := len(headers) < len(route.Keys) || route.Derived != nil
 	return func(r *http.Request) bool {
@@ -36,4 +41,20 @@ func keyHeadersOf(route settings.Route) []string {
 		}
 	}
 	return names
+}
+
+// keysOf are the places where semelhttp looks for keys; none means its default.
+func keysOf(route settings.Route) []semelhttp.KeySource {
+	var sources []semelhttp.KeySource
+	for _, source := range route.Keys {
+		switch source.Kind {
+		case settings.KeyHeader:
+			sources = append(sources, semelhttp.KeyHeader(source.Name))
+		case settings.KeyBody:
+			sources = append(sources, semelhttp.KeyBody(source.Name))
+		case settings.KeyWebhook:
+			sources = append(sources, semelhttp.KeyWebhook(source.Name))
+		}
+	}
+	return sources
 }

@@ -35,11 +35,11 @@ type judge struct {
 // answered is ReverseProxy's ModifyResponse.
 func (j *judge) answered(res *http.Response) error {
 	r := res.Request
-	if !isGuarded(r) {
-		return nil
-	}
 	if res.StatusCode == http.StatusBadGateway || res.StatusCode == http.StatusGatewayTimeout {
 		j.silent(r.Context(), fmt.Errorf("the upstream answered %d for a service behind it", res.StatusCode))
+	}
+	if !isGuarded(r) {
+		return nil
 	}
 	return j.whole(res)
 }
@@ -88,15 +88,11 @@ func (j *judge) silent(ctx context.Context, err error) {
 }
 
 // cut judges an answer that ended in its middle after a part of it went out.
-// ReverseProxy then aborts the exchange, so that the client sees the cut. For a
-// live answer the record was raised to at-most-once, and an aborted exchange
-// would leave it in doubt; under retry it is released here, before that.
+// ReverseProxy then aborts the exchange, so that the client sees the cut.
 func (j *judge) cut(r *http.Request, err error) {
 	j.failures(cutAnswer)
 	j.log.Warn("the upstream's answer was cut", "code", cutAnswer, "method", r.Method, "error", reason(err))
-	if run, ok := semel.RunFrom(r.Context()); ok && !j.hold {
-		run.Finish(semel.Verdict{State: semel.StateReleased})
-	}
+	j.silent(r.Context(), err)
 }
 
 // reason is the text of err without what net/http quotes of the answer, which

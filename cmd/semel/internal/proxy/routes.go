@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // routes finds the rule of a request. Unlike [http.ServeMux], whose patterns it
@@ -77,5 +78,23 @@ func (g *Gateway) path(path []settings.Route, rest http.Handler) (http.Handler, 
 			table.methods[method] = handler
 		}
 	}
+	for _, route := range path {
+		if route.CORS != nil { // at most one has it
+			return g.cors(route, table)
+		}
+	}
 	return table, nil
+}
+
+// cors stands before everything of a path, so that browsers of other origins can
+// read refusals and replays too.
+func (g *Gateway) cors(route settings.Route, next http.Handler) (http.Handler, error) {
+	layer, err := semelhttp.NewCORS(semelhttp.CORSOptions{
+		Origins: route.CORS.Origins, Credentials: route.CORS.Credentials, MaxAge: route.CORS.MaxAge,
+		PassPreflight: route.CORS.PassPreflight, Guard: g.options(route),
+	})
+	if err != nil {
+		return nil, inRoute(route, err)
+	}
+	return layer(next), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/cmd/semel/internal/spelling"
 	"github.com/semel-go/semel/cmd/semel/internal/strictyaml"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // KeySourceKind is what a key is read from.
@@ -71,7 +72,7 @@ func (t *Route) addKey(text string) error {
 			return err
 		}
 	case KeyWebhook:
-		if !slices.Contains(senders, name) {
+		if senders := semelhttp.WebhookSenders(); !slices.Contains(senders, name) {
 			return fmt.Errorf("%q is no known sender; did you mean webhook:%s? Built in are %s; header:NAME takes any other", name, spelling.Nearest(name, senders), strings.Join(senders, ", "))
 		}
 	case keyDerived:
@@ -83,13 +84,15 @@ func (t *Route) addKey(text string) error {
 	return nil
 }
 
+const minWindow = 2 * time.Second
+
 func (t *Route) derive(window string) error {
 	d, err := parseDuration(window)
 	if err != nil {
 		return err
 	}
-	if d < time.Second {
-		return fmt.Errorf("%v is below 1s; write a window such as derived:30s", d)
+	if d < minWindow {
+		return fmt.Errorf("%v is below %v: a claim has to end within it; write a window such as derived:30s", d, minWindow)
 	}
 	t.Derived = &Derived{Window: d}
 	return nil
@@ -116,13 +119,10 @@ func (t *Route) checkDerived(values map[string]strictyaml.Node) {
 	if required, ok := values["require-key"].Bool(); ok && required {
 		values["require-key"].Fail("a request without a key gets a derived one, so none is ever missing; take one of the two out")
 	}
-	if t.Derived.Window < t.Lease {
-		values["key"].Fail("the window %v is below lease %v: a duplicate could run beside the first; write a longer window or a shorter lease", t.Derived.Window, t.Lease)
+	if t.Wait >= t.Derived.Window {
+		values["wait"].Fail("%v is not below the window %v of the derived key: the answer could expire before it is read; lower wait", t.Wait, t.Derived.Window)
 	}
 }
-
-// senders are the webhooks whose delivery headers are known.
-var senders = []string{"standard", "svix", "github", "gitlab", "gitea"}
 
 // checkPointer says what is wrong with a JSON pointer (RFC 6901).
 func checkPointer(pointer string) error {

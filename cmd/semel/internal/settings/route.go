@@ -251,6 +251,9 @@ func AddPattern(mux *http.ServeMux, pattern string) (err error) {
 	return nil
 }
 
+// Place is the route's file and line.
+func (t Route) Place() string { return t.place }
+
 // Rest is the rule of requests that no route matches.
 func (p *Proxy) Rest() Route { return Route{Rule: p.Rule, Enabled: true} }
 
