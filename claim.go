@@ -82,17 +82,20 @@ func (e *Engine) claimAs(ctx context.Context, op Op, p *ClaimParams) (*Run, *Rec
 	if rec := e.cache.get(p.Key, e.now()); rec != nil {
 		return e.fromCache(op, p, rec)
 	}
-	sent, res, err := e.claim(ctx, p)
+	res, err := e.claim(ctx, p)
+	if res.unsure && (err != nil || res.Outcome != ClaimAcquired) {
+		e.release(p)
+	}
 	if err != nil {
 		return e.unclaimed(ctx, op, p, err)
 	}
 	switch res.Outcome {
 	case ClaimAcquired:
-		return e.acquired(ctx, op, p, sent, res.Record), nil, nil
+		return e.acquired(ctx, op, p, &res), nil, nil
 	case ClaimDone:
 		e.observe(replayOf(op, &res.Record))
 		rec := res.Record
-		e.cache.put(&rec, sent)
+		e.cache.put(&rec, res.sent)
 		return nil, &rec, nil
 	case ClaimMismatch:
 		return nil, nil, &MismatchError{}
@@ -120,24 +123,33 @@ func replayOf(op Op, rec *Record) Event {
 	return Event{Kind: EventReplay, Operation: op.Label, Key: rec.Key, Fence: rec.Fence, Attempt: rec.Attempt, Bytes: len(rec.Result.Data)}
 }
 
-// claim sends the claim until it has an answer with a lease that is worth
-// having. It returns the time just before the claim that counted was sent.
-func (e *Engine) claim(ctx context.Context, p *ClaimParams) (sent time.Time, res ClaimResult, err error) {
+// answer is what came of a claim.
+type answer struct {
+	ClaimResult
+	sent time.Time // just before the try that counted
+	// unsure: another try got no reply. It may still be on its way, and would take a
+	// record that is free by then.
+	unsure bool
+}
+
+// claim sends the claim until it has an answer with a lease that is worth having.
+func (e *Engine) claim(ctx context.Context, p *ClaimParams) (a answer, err error) {
 	ctx, cancel := e.bounded(ctx, e.opts.ClaimTimeout)
 	defer cancel()
 	backoff := 10 * time.Millisecond
 	for try := 1; ; try++ {
-		sent = e.now()
-		res, err = e.store.Claim(ctx, *p)
-		err = e.called("claim", p.Key, sent, err)
-		if err == nil && (res.Outcome != ClaimAcquired || p.Mark || e.worthHaving(p, sent, res.Record)) {
-			return sent, res, nil
+		a.sent = e.now()
+		a.ClaimResult, err = e.store.Claim(ctx, *p)
+		err = e.called("claim", p.Key, a.sent, err)
+		if err == nil && (a.Outcome != ClaimAcquired || p.Mark || e.worthHaving(p, a.sent, a.Record)) {
+			return a, nil
 		}
 		if err == nil {
 			err = &StoreError{Call: "claim", Err: ErrNoReply} // born expired: the answer was too late
 		}
+		a.unsure = a.unsure || errors.Is(err, ErrNoReply)
 		if try == claimTries || ctx.Err() != nil || !again(err) {
-			return sent, res, err
+			return a, err
 		}
 		e.pause(backoff)
 		backoff *= 4
@@ -156,13 +168,9 @@ func again(err error) bool {
 	return !format && !errors.Is(err, ErrStoreFull)
 }
 
-// unclaimed ends a claim without an answer: it may have been executed, so its
-// token is released in the background, and the work is not run unless the engine
+// unclaimed ends a claim without an answer: the work is not run, unless the engine
 // was told to fail open.
 func (e *Engine) unclaimed(ctx context.Context, op Op, p *ClaimParams, err error) (*Run, *Record, error) {
-	if errors.Is(err, ErrNoReply) {
-		e.release(p)
-	}
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -175,8 +183,8 @@ func (e *Engine) unclaimed(ctx context.Context, op Op, p *ClaimParams, err error
 	return e.newRun(ctx, op, p, Record{Policy: op.Policy, Attempt: 1}), nil, nil
 }
 
-// release gives back a claim that got no reply. The claim may still be on its
-// way, so release is repeated until it succeeds or the lease would be over.
+// release gives back, in the background, what claims without a reply may have
+// taken or may yet take: until a lease after now they may be on their way.
 func (e *Engine) release(p *ClaimParams) {
 	e.work.spawn(func() {
 		e.frees.Add(1)
@@ -186,7 +194,6 @@ func (e *Engine) release(p *ClaimParams) {
 		for wait := 20 * time.Millisecond; e.now().Before(over); wait = min(2*wait, p.Lease/6) {
 			if e.finishCall(e.ctx, f, p.Lease/6) == nil {
 				e.hub.notify(p.Key)
-				return
 			}
 			if !e.pauseUnlessClosing(wait) {
 				return // a process that ends cannot wait for what may never arrive
@@ -208,12 +215,13 @@ func (e *Engine) pauseUnlessClosing(d time.Duration) bool {
 }
 
 // acquired starts a run that holds its claim.
-func (e *Engine) acquired(ctx context.Context, op Op, p *ClaimParams, sent time.Time, rec Record) *Run {
+func (e *Engine) acquired(ctx context.Context, op Op, p *ClaimParams, a *answer) *Run {
+	rec := a.Record
 	r := e.newRun(ctx, op, p, rec)
-	r.guarded = true
-	r.began = sent
-	r.deadline = localDeadline(sent, p.Lease)
-	r.renewAt = sent.Add(p.Lease / 3)
+	r.guarded, r.unsure = true, a.unsure
+	r.began = a.sent
+	r.deadline = localDeadline(a.sent, p.Lease)
+	r.renewAt = a.sent.Add(p.Lease / 3)
 	e.wheel.add(r, r.renewAt)
 	e.observe(Event{Kind: EventClaim, Operation: op.Label, Key: p.Key, Fence: rec.Fence, Attempt: rec.Attempt})
 	e.purgeSometimes()

@@ -339,3 +339,37 @@ func TestDetachedRun(t *testing.T) {
 		w.mustClose(t)
 	})
 }
+
+// A claim without a reply may arrive after its run was released: then it must not
+// hold the key for anybody. Hard case 1.
+func TestLateTwinOfAReleasedRunIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, &semel.Options{Lease: lease, Policy: semel.AtMostOnce})
+		late, first := make(chan struct{}), true
+		w.store.bend(func(s *faultStore) {
+			s.claim = func(_ context.Context, _ semel.ClaimParams, call func() (semel.ClaimResult, error)) (semel.ClaimResult, error) {
+				if first {
+					first = false
+					go func() { <-late; _, _ = call() }()
+					return semel.ClaimResult{}, errDown
+				}
+				return call()
+			}
+		})
+		_, err := semel.Do(t.Context(), w.Engine, opFor(t), func(context.Context) (int, error) { return 0, semel.Retryable(errDown) })
+		if !errors.Is(err, errDown) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		close(late)
+		synctest.Wait()
+		if rec := w.read(t, keyFor(t)); rec.State != semel.StateRunning {
+			t.Fatalf("the twin left %v", rec.State)
+		}
+		time.Sleep(lease / 3)
+		if rec := w.read(t, keyFor(t)); rec.State != semel.StateReleased {
+			t.Errorf("the twin's claim is %v; nobody runs under it", rec.State)
+		}
+		w.mustClose(t)
+	})
+}

@@ -98,6 +98,9 @@ func (e *Engine) finishCall(ctx context.Context, f FinishParams, timeout time.Du
 func (r *Run) saved(f FinishParams, kind EventKind) {
 	r.end()
 	r.remember(f)
+	if r.unsure && f.State == StateReleased {
+		r.e.release(r.claim)
+	}
 	r.e.hub.notify(f.Key)
 	ev := r.event(kind)
 	ev.State, ev.Bytes, ev.Duration = f.State, len(f.Result.Data), r.e.now().Sub(r.began)

@@ -29,11 +29,11 @@ func FirstTime(ctx context.Context, e *Engine, key Key, ttl time.Duration) (bool
 	defer e.work.end()
 	p := e.claimParams(Op{Key: key, Input: NoInput, Policy: e.opts.Policy, Lease: minLease, Retention: ttl, Label: key.scope.Operation})
 	p.Mark = true
-	_, res, err := e.claim(ctx, p)
+	res, err := e.claim(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	e.observeMark(p, &res)
+	e.observeMark(p, &res.ClaimResult)
 	e.purgeSometimes()
 	return res.Outcome == ClaimAcquired || res.Outcome == ClaimDone && res.Mine, nil
 }

@@ -18,6 +18,7 @@ type Run struct {
 	attempt  int
 	recovery *Recovery
 	began    time.Time
+	unsure   bool // a claim with this run's token may still be on its way
 	guarded  bool // false only for a run that FailOpen let through
 	ctx      runContext
 	work     context.Context
