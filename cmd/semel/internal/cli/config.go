@@ -69,3 +69,29 @@ Passwords and queries in addresses are not shown.`,
 	settings.AddProxyFlags(cmd.Flags())
 	return cmd
 }
+
+func newOpenAPI(std IO) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "openapi --config FILE",
+		Short: "Print what clients should know of the guarded routes, for an OpenAPI document",
+		Long: `Print a fragment of an OpenAPI 3.1 document, as JSON, for the guarded routes of the
+file: the key parameters, the answers that the gateway gives itself, and for how long
+answers are replayed. Merge it into the document of the service.`,
+		Example: "  semel openapi --config semel.yaml > idempotency.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadProxy(cmd, std)
+			if err != nil {
+				return err
+			}
+			fragment, err := proxy.OpenAPI(cfg)
+			if err != nil {
+				return err
+			}
+			_, err = std.Out.Write(fragment)
+			return err
+		},
+	}
+	settings.AddProxyFlags(cmd.Flags())
+	return cmd
+}

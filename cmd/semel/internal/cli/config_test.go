@@ -71,8 +71,28 @@ func TestConfigCheck(t *testing.T) {
 	if bad.out != "" || strings.Count(bad.err, "\n") != 3 {
 		t.Errorf("out: %s\nerr: %s", bad.out, bad.err)
 	}
+	// Known to the middleware alone.
+	run(t, "", nil, "config", "check", writeConfig(t, "upstream: http://127.0.0.1:9000\nprincipal: global\nroutes:\n  - path: /a\n    key: [header:X, header:x]\n")).
+		want(t, 1, "semel.yaml:4: the route POST,PATCH /a: ", "stands there twice")
 	run(t, "", nil, "config", "check").want(t, 1, "accepts 1 arg")
 	run(t, "", nil, "config", "check", "/no/such/file").want(t, 1, "--config: open /no/such/file")
+}
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	got := run(t, "", nil, "openapi", "--config="+writeConfig(t, strings.ReplaceAll(config, "path: /orders", "path: api.example/orders")))
+	got.want(t, 0)
+	var fragment struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal([]byte(got.out), &fragment); err != nil {
+		t.Fatalf("%v: %s", err, got.out)
+	}
+	// Neither the observed route nor the one that is switched off.
+	if len(fragment.Paths) != 1 || fragment.Paths["/orders/{id}"]["put"] == nil || !strings.Contains(got.out, "X-Key") || strings.Contains(got.out, "CANARY") {
+		t.Errorf("got %s", got.out)
+	}
+	run(t, "", nil, "openapi", "--upstream=http://127.0.0.1:9000", "--principal=global").want(t, 1, "write them under routes:")
 }
 
 // What is printed says where it comes from, keeps secrets to itself, and is a

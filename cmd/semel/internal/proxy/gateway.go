@@ -14,7 +14,6 @@ import (
 	"github.com/semel-go/semel/cmd/semel/internal/metrics"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 	"github.com/semel-go/semel/cmd/semel/internal/token"
-	"github.com/semel-go/semel/memstore"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -59,22 +58,6 @@ func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 	}
 	g.Handler = handler
 	return g, nil
-}
-
-// Check reports what is wrong with a configuration and shows only when its gateway
-// is made. It opens nothing.
-func Check(cfg *settings.Proxy) error {
-	log := slog.New(slog.DiscardHandler)
-	store, err := memstore.New(nil)
-	if err != nil {
-		return err
-	}
-	engine, err := semel.New(store, EngineOptions(cfg, nil, log, nil))
-	if err != nil {
-		return err
-	}
-	_, err = New(cfg, Deps{Engine: engine, Log: log, Metrics: metrics.New("")})
-	return err
 }
 
 // Close frees idle connections. Requests under way go on.

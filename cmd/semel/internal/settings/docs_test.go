@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // The guide's table has each flag with its default.
@@ -53,6 +54,19 @@ func TestGuidesExample(t *testing.T) {
 	for _, key := range settings.FileKeys() {
 		if !strings.Contains(example, key+":") {
 			t.Errorf("the example has no %s", key)
+		}
+	}
+}
+
+func TestGuideNamesTheSenders(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../../docs/gateway-config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sender := range semelhttp.WebhookSenders() {
+		if !strings.Contains(string(guide), "`"+sender+"`") {
+			t.Errorf("docs/gateway-config.md does not name the sender %s", sender)
 		}
 	}
 }
