@@ -44,6 +44,8 @@ type setup struct {
 	outer  func(http.Handler) http.Handler // layers outside
 	h2     bool
 	config func(*http.Server)
+	now    func() time.Time // the store's clock
+	on     *faultStore      // the store of another world
 }
 
 func newWorld(t *testing.T, s *setup, handler http.HandlerFunc) *world {
@@ -52,17 +54,16 @@ func newWorld(t *testing.T, s *setup, handler http.HandlerFunc) *world {
 		s = &setup{}
 	}
 	w := &world{t: t, logs: new(syncBuffer)}
-	w.store = new(faultStore)
-	mem, err := memstore.New(&memstore.Options{Now: w.store.now})
+	if w.store = s.on; w.store == nil {
+		w.store = newFaultStore(t, s.now)
+	}
+	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.engine.Logger, s.http.Logger = logger, logger
+	engine, err := semel.New(w.store, &s.engine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store.Store = mem
-	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.engine.Logger, s.http.Logger = logger, logger
-	if w.engine, err = semel.New(w.store, &s.engine); err != nil {
-		t.Fatal(err)
-	}
+	w.engine = engine
 	guard, err := semelhttp.New(w.engine, semelhttp.HeaderPrincipal("X-User"), &s.http)
 	if err != nil {
 		t.Fatal(err)
@@ -264,6 +265,20 @@ type faultStore struct {
 	claim, renew, finish error
 	claimed              func()                  // if not nil, is called when a claim got through
 	finished             chan semel.FinishParams // if not nil, is told of each finish that got through
+}
+
+func newFaultStore(t *testing.T, now func() time.Time) *faultStore {
+	t.Helper()
+	s := new(faultStore)
+	if now == nil {
+		now = s.now
+	}
+	mem, err := memstore.New(&memstore.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Store = mem
+	return s
 }
 
 // now is the store's clock.
