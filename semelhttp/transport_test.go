@@ -32,7 +32,10 @@ type sentTry struct {
 	at     time.Time
 }
 
-func (s sentTry) key() string { return s.header.Get("Idempotency-Key") }
+// key is the key in the header, under either spelling.
+func (s sentTry) key() string {
+	return strings.Join(append(s.header["Idempotency-Key"], s.header["idempotency-key"]...), ", ")
+}
 
 func (w *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	s := sentTry{header: r.Header.Clone(), length: r.ContentLength, rewind: r.GetBody != nil, at: time.Now()}
