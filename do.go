@@ -57,6 +57,9 @@ func StillUnknown[T any](why error) Recovered[T] { return Recovered[T]{state: St
 // fn's context carries the fence ([FenceFrom]) and is cancelled when the lease is
 // lost; it is derived from ctx, so a cancelled caller cancels the work.
 func Do[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (T, error)) (Result[T], error) {
+	if e == nil || fn == nil {
+		return Result[T]{}, errNothingToDo
+	}
 	run, rec, err := e.Begin(ctx, op)
 	switch {
 	case err != nil:
@@ -67,9 +70,14 @@ func Do[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (
 	return execute(e, run, fn)
 }
 
+var errNothingToDo = errors.New("semel: the engine or the function is nil; make an engine with semel.New and pass the work")
+
 // DoRecover is [Do] for work whose doubts can be cleared up: the next call that
 // meets the record in doubt runs rec, and then fn if it did not happen.
 func DoRecover[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (T, error), rec RecoverFunc[T]) (Result[T], error) {
+	if fn == nil || rec == nil {
+		return Result[T]{}, errNothingToDo
+	}
 	op.Recovering = true
 	return Do(ctx, e, op, func(ctx context.Context) (T, error) {
 		run, _ := RunFrom(ctx)

@@ -16,6 +16,9 @@ import (
 // a [*StoreError] (nothing may be assumed then), [ErrClosed], or the cause of ctx.
 // A key that [Do] holds was seen before.
 func FirstTime(ctx context.Context, e *Engine, key Key, ttl time.Duration) (bool, error) {
+	if e == nil {
+		return false, errNothingToDo
+	}
 	err := errors.Join(key.check(), refuse(ttl < minRetention, "ttl %v is below 1s; use 1s or more, or semel.Forever", ttl))
 	if err != nil {
 		return false, err

@@ -107,6 +107,18 @@ func TestUnusableOperationsAreRefused(t *testing.T) {
 			t.Errorf("%s: Check, which knows settings only, says %v", name, err)
 		}
 	}
+	if _, err := semel.Do(t.Context(), nil, good, one); err == nil {
+		t.Error("a nil engine was taken")
+	}
+	if _, err := semel.Do[int](t.Context(), w.Engine, good, nil); err == nil {
+		t.Error("no function was taken")
+	}
+	if _, err := semel.DoRecover(t.Context(), w.Engine, good, one, nil); err == nil {
+		t.Error("no recovery was taken")
+	}
+	if _, err := semel.FirstTime(t.Context(), nil, good.Key, time.Minute); err == nil {
+		t.Error("a nil engine was taken")
+	}
 	w.mustClose(t)
 }
 

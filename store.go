@@ -24,6 +24,7 @@ import (
 //   - Errors wrap [ErrStoreUnavailable] when nothing was executed for certain,
 //     [ErrNoReply] when that is unknown, [ErrStoreFull] when the store refuses to
 //     forget; a record of a newer format is a [*RecordFormatError].
+//   - A context that has ended before the call is an error, and nothing is changed.
 //   - All methods may be called concurrently. A store copies the bytes of its
 //     parameters; bytes in its answers are read-only for the caller.
 //
@@ -311,7 +312,7 @@ type Guarantees struct {
 	SurvivesEngineCrash Answer // the store's own process is killed
 	SurvivesPowerLoss   Answer
 	SurvivesFailover    Answer
-	Notes               []string // what a reader should know, one sentence each
+	Notes               []string // what a reader should know, one sentence each; why SingleRegister is not Yes
 }
 
 // Answer is yes, no or unknown.
