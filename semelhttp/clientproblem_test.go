@@ -99,13 +99,22 @@ func TestCheckResponseLeavesAnswersAlone(t *testing.T) {
 func TestCheckResponseKeepsTheBodysError(t *testing.T) {
 	t.Parallel()
 	resp := answerOf(409, "", "Content-Type", "application/problem+json")
-	resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"co`), brokenReader{io.ErrUnexpectedEOF}))
+	resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"co`), &brokenOnce{err: io.ErrUnexpectedEOF}))
 	if err := semelhttp.CheckResponse(resp); err != nil {
 		t.Error(err)
 	}
 	if body, err := io.ReadAll(resp.Body); string(body) != `{"co` || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("read %q, %v", body, err)
 	}
+}
+
+// brokenOnce tells its error once, and then that it has ended.
+type brokenOnce struct{ err error }
+
+func (b *brokenOnce) Read([]byte) (int, error) {
+	err := b.err
+	b.err = io.EOF
+	return 0, err
 }
 
 // A client gets an error, with the key, and not the layer's answer.
@@ -118,7 +127,7 @@ func TestClientReturnsProblemsAsErrors(t *testing.T) {
 		resp.Body = closed
 		return resp, err
 	}}
-	client, err := semelhttp.NewClient(&http.Client{Transport: w}, nil)
+	client, err := semelhttp.NewClient(&http.Client{Transport: w}, &semelhttp.TransportOptions{MaxAnswer: 1}) // so that it is not read before
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,17 +141,18 @@ func TestTransportDoesNotHoldStreams(t *testing.T) {
 	for name, c := range map[string]struct {
 		media  string
 		length int64
+		begun  string // what comes of it, before it stands still
 	}{
-		"events":                 {"text/event-stream", -1},
-		"text of unknown length": {"text/plain", -1},
-		"long":                   {"application/json", 1 << 20},
-		"long JSON":              {"application/json", -1},
+		"events":                 {"text/event-stream", -1, "01"},
+		"text of unknown length": {"text/plain", -1, "01"},
+		"long":                   {"application/json", 1 << 20, "01"},
+		"long JSON":              {"application/json", -1, "0123456789"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r, wr := io.Pipe()
-				go wr.Write([]byte("0123456789")) // and no end
+				go io.WriteString(wr, c.begun)
 				w := &link{answer: func(int, *http.Request) (*http.Response, error) {
 					resp := answerOf(200, "", "Content-Type", c.media)
 					resp.Body, resp.ContentLength = r, c.length
@@ -161,14 +162,31 @@ func TestTransportDoesNotHoldStreams(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := make([]byte, 10)
-				if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != "0123456789" {
+				got := make([]byte, len(c.begun))
+				if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != c.begun {
 					t.Errorf("read %q, %v", got, err)
 				}
 				resp.Body.Close()
 			})
 		})
 	}
+}
+
+// Answers that are not returned free their connections.
+func TestTransportClosesWhatItDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwanted := &oneWay{Reader: strings.NewReader("busy")}
+		busy := func() (*http.Response, error) {
+			resp := answerOf(503, "", "Content-Type", "text/plain")
+			resp.Body, resp.ContentLength = unwanted, -1
+			return resp, nil
+		}
+		w := &link{answer: inTurn(busy, withStatus(200))}
+		if _, err := newTransport(t, w, nil).RoundTrip(chargeOf(t, "")); err != nil || !unwanted.closed {
+			t.Errorf("got %v, the first answer closed: %v", err, unwanted.closed)
+		}
+	})
 }
 
 // Trailers are sent after the body, which then goes in chunks.

@@ -98,7 +98,7 @@ func (x *tries) try() (*http.Response, error) {
 
 // again reports whether to try again, and after what time.
 func (x *tries) again(resp *http.Response, err error) (time.Duration, bool) {
-	if x.t.opts.SingleTry || x.context().Err() != nil || x.made == 0 {
+	if x.context().Err() != nil || x.made == 0 {
 		return 0, false
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func isPermanent(err error) bool {
 }
 
 // wait is what is asked for and a random time on top (full jitter). It refuses if
-// the horizon or the caller's deadline comes first.
+// the horizon or the caller's deadline comes first; the horizon of SingleTry is 0.
 func (x *tries) wait(asked time.Duration, again bool) (time.Duration, bool) {
 	left := time.Until(x.op.until)
 	if deadline, ok := x.context().Deadline(); ok {
