@@ -47,9 +47,15 @@ func (c Case) run(ctx context.Context, h Harness) (applies bool, f *Failure) {
 }
 
 func (t *T) run(h Harness, c Case) (applies bool) {
+	if h.New == nil {
+		t.fatalf("Harness.New is nil; it has to return a fresh, empty store")
+	}
 	subject, err := h.New(t.ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		t.fatalf("Harness.New: %v", err)
+	case subject == nil || subject.Store == nil || subject.Advance == nil:
+		t.fatalf("Harness.New returned no Store or no Advance; both are required")
 	}
 	if subject.Close != nil {
 		defer func() { t.noError("Subject.Close", subject.Close()) }()

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,18 @@ func caseNamed(t *testing.T, name string) []storetest.Case {
 func TestPlainStoreIsAccepted(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.Harness{New: newPlain(none), Seed: 2})
+}
+
+// A harness that lacks something says what, and does not crash the test binary.
+func TestIncompleteHarness(t *testing.T) {
+	t.Parallel()
+	none := func(context.Context) (*storetest.Subject, error) { return new(storetest.Subject), nil }
+	for want, h := range map[string]storetest.Harness{"Harness.New is nil": {}, "no Store or no Advance": {New: none}} {
+		failures := storetest.Check(t.Context(), h)
+		if len(failures) == 0 || !strings.Contains(failures[0].String(), want) {
+			t.Errorf("%d failures, none of them says %q", len(failures), want)
+		}
+	}
 }
 
 func TestCasesHaveNamesAndReasons(t *testing.T) {
