@@ -59,6 +59,9 @@ func NewSQLite(ctx context.Context, db *sql.DB, opts *Options) (*Store, error) {
 // Connector returns a connector for a driver and a data source name, as sql.Open
 // would use it.
 func Connector(d driver.Driver, dsn string) (driver.Connector, error) {
+	if d == nil {
+		return nil, errors.New("sqlstore: the driver is nil; pass one, such as &sqlite.Driver{} of modernc.org/sqlite")
+	}
 	if dc, ok := d.(driver.DriverContext); ok {
 		return dc.OpenConnector(dsn)
 	}

@@ -86,7 +86,7 @@ func admitSQLite(ctx context.Context, c *sql.Conn) error {
 func verifyPragmas(ask func(query string) (string, error)) error {
 	return errors.Join(
 		require(ask, "SELECT sqlite_version()", atLeastVersion, "SQLite %s is too old; use a driver with 3.37 or later"),
-		require(ask, "PRAGMA journal_mode", is("wal"), "journal_mode is %s, not wal; use a file on a local disk (semel/memstore is the store in memory) and PRAGMA journal_mode=WAL, or open it with OpenSQLite"),
+		require(ask, "PRAGMA journal_mode", is("wal"), "journal_mode is %s, not wal; use a file on a local disk, with PRAGMA journal_mode=WAL (package memstore keeps records in memory)"),
 		require(ask, "PRAGMA synchronous", atLeast(synchronousFull), "synchronous is %s on a connection: commits would be lost with the power; set PRAGMA synchronous=FULL on every connection, or open it with OpenSQLite"),
 		require(ask, "PRAGMA busy_timeout", atLeast(1), "busy_timeout is %s on a connection: it would fail while another process writes; set PRAGMA busy_timeout=5000 on every connection, or open it with OpenSQLite"),
 	)
