@@ -27,7 +27,7 @@ func (k *keyReader) findInBody(r *http.Request, text []byte) (key sentKey, found
 	if contentCoding(r) != "" {
 		return key, true, errKeyEncoded
 	}
-	if !utf8.Valid(text) || !json.Valid(text) {
+	if !json.Valid(text) {
 		if saysJSON(r) {
 			return key, true, errKeyNotJSON
 		}
@@ -63,7 +63,7 @@ func keyOf(value json.Token) (string, error) {
 	switch v := value.(type) {
 	case string:
 		switch {
-		case strings.ContainsRune(v, utf8.RuneError): // half a surrogate pair reads as this
+		case strings.ContainsRune(v, utf8.RuneError): // as which half a surrogate pair and what is no UTF-8 are read
 			return "", errKeyText
 		case strings.TrimSpace(v) == "":
 			return "", errKeyBlank

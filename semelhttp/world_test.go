@@ -263,6 +263,7 @@ type faultStore struct {
 	ahead                atomic.Int64
 	mu                   sync.Mutex
 	claim, renew, finish error
+	read                 error
 	claimed              func()                  // if not nil, is called when a claim got through
 	finished             chan semel.FinishParams // if not nil, is told of each finish that got through
 }
@@ -315,6 +316,16 @@ func (s *faultStore) Renew(ctx context.Context, p semel.RenewParams) (semel.Rene
 		return semel.RenewResult{}, err
 	}
 	return s.Store.Renew(ctx, p)
+}
+
+func (s *faultStore) Read(ctx context.Context, p semel.ReadParams) (semel.Record, error) {
+	s.mu.Lock()
+	err := s.read
+	s.mu.Unlock()
+	if err != nil {
+		return semel.Record{}, err
+	}
+	return s.Store.Read(ctx, p)
 }
 
 func (s *faultStore) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
