@@ -12,6 +12,10 @@ type recordRules struct {
 	keepCookies []string
 }
 
+func newRecordRules(o *Options) recordRules {
+	return recordRules{ownNames: append(slices.Clone(o.Headers), o.ReplayedHeader), keepCookies: slices.Clone(o.KeepSetCookie)}
+}
+
 // keeps reports whether a header field is recorded at all.
 func (r *recordRules) keeps(name string, connection []string) bool {
 	if !isToken(name) || slices.Contains(r.ownNames, http.CanonicalHeaderKey(name)) || listed(connection, name) {
@@ -86,11 +90,13 @@ func isFieldValue(v string) bool {
 	return true
 }
 
-// Recordable reports whether a middleware records a header field of this name, for
-// tools that make records: not what belongs to one message, connection, caller or
-// moment, nor what is named like a secret. Set-Cookie is not, but for
-// [Options.KeepSetCookie].
+// Recordable reports whether a middleware with the default options records a header
+// field of this name, for tools that make records: not what belongs to one message,
+// connection, caller or moment, nor what is named like a secret, nor Set-Cookie, nor
+// what a replay says for itself.
 func Recordable(name string) bool {
-	var rules recordRules
+	var defaults *Options
+	o := defaults.withDefaults()
+	rules := newRecordRules(&o)
 	return rules.keeps(name, nil)
 }

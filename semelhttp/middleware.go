@@ -55,7 +55,7 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 	}
 	m := &middleware{
 		engine: e, principal: principal, opts: o, keys: newKeyReader(&o),
-		rules:  recordRules{ownNames: append(slices.Clone(o.Headers), o.ReplayedHeader), keepCookies: slices.Clone(o.KeepSetCookie)},
+		rules:  newRecordRules(&o),
 		blocks: newBlocks(), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
 	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
