@@ -143,6 +143,7 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 		"use a shared store":           {Replicas: 2},
 		"leave it 0 for one process":   {Replicas: -1},
 		"ClaimTimeout is negative":     {ClaimTimeout: -1, MaxResult: -1},
+		"use 16 random bytes":          {Secret: []byte("short")},
 		"MaxResult is negative; leave": {ClaimTimeout: -1, MaxResult: -1},
 	} {
 		if _, err := semel.New(mem, &opts); err == nil || !strings.Contains(err.Error(), fix) {
@@ -165,7 +166,7 @@ func TestInputsThatDiffer(t *testing.T) {
 		semel.NoInput, semel.InputString(""), semel.InputString("", ""), semel.InputString("a", "bc"), semel.InputString("ab", "c"),
 		semel.InputString("abc"), semel.InputString(long + "1"), semel.InputString(long + "2"), semel.InputJSON(nil), semel.InputJSON(9007199254740993), semel.InputJSON(9007199254740992),
 	}
-	for _, secret := range [][]byte{nil, []byte("secret")} {
+	for _, secret := range [][]byte{nil, []byte("sixteen byte key")} {
 		w := newWorld(t, &semel.Options{Secret: secret})
 		for i, first := range inputs {
 			key := keyFor(t, fmt.Sprint(i))
@@ -205,7 +206,7 @@ func TestHandlerMayChangeItsInput(t *testing.T) {
 // the engine was told to keep it.
 func TestRecordsCarryScopeAndOperation(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		w := newWorld(t, &semel.Options{StoreKeyText: keep, Secret: []byte("s")})
+		w := newWorld(t, &semel.Options{StoreKeyText: keep, Secret: []byte("sixteen byte key")})
 		a := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "a", Operation: "charge"}, "k1"), Input: semel.NoInput}
 		b := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "a", Operation: "refund"}, "k2"), Input: semel.NoInput, Label: "label"}
 		c := semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "c", Operation: "charge"}, "k\xff\x00"), Input: semel.NoInput}

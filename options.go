@@ -31,7 +31,8 @@ type Options struct {
 	// Codec encodes results. Default [JSON].
 	Codec Codec
 	// Secret keys the fingerprints and scope ids, so that who reads the store cannot
-	// guess inputs. All processes on one store need the same. Default none.
+	// guess inputs: 16 random bytes or more. All processes on one store need the same.
+	// Default none.
 	Secret []byte
 	// StoreKeyText keeps the caller's key text in the record, for operators. Default false.
 	StoreKeyText bool
@@ -66,6 +67,7 @@ const (
 )
 
 const (
+	minSecret    = 16
 	minLease     = time.Second
 	minRetention = time.Second
 )
@@ -111,6 +113,7 @@ func (o *Options) validate() error {
 		refuse(o.FinishTimeout < 0, "FinishTimeout is negative; leave it 0 for 5s"),
 		refuse(o.ClaimTimeout >= o.Lease, "ClaimTimeout %v is not below Lease %v: a claim could be over before it is answered; raise Lease", o.ClaimTimeout, o.Lease),
 		refuse(o.MaxResult < 0, "MaxResult is negative; leave it 0 for 1 MiB"),
+		refuse(len(o.Secret) > 0 && len(o.Secret) < minSecret, "Secret has %d bytes, which can be guessed; use 16 random bytes or more", len(o.Secret)),
 		refuse(o.Cache < 0, "Cache is negative; leave it 0 for no local cache"),
 		refuse(o.CacheTTL < 0, "CacheTTL is negative; leave it 0 for 5s"),
 		refuse(o.Replicas < 1, "Replicas is negative; leave it 0 for one process"),

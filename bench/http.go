@@ -43,7 +43,7 @@ func httpSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		table.Add(fmt.Sprintf("%d callers", callers), figures)
+		table.Add(window.Callers(callers), figures)
 	}
 	return table, nil
 }

@@ -32,7 +32,7 @@ func sqliteSuite(ctx context.Context, cfg window.Config) (*window.Table, error) 
 		if err != nil {
 			return nil, err
 		}
-		table.Add(fmt.Sprintf("%d callers", callers), figures)
+		table.Add(window.Callers(callers), figures)
 	}
 	return table, nil
 }

@@ -54,7 +54,7 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 		if err != nil {
 			return nil, err
 		}
-		table.Add(fmt.Sprintf("%d callers", callers), figures)
+		table.Add(window.Callers(callers), figures)
 	}
 	return table, nil
 }

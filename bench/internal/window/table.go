@@ -23,11 +23,19 @@ func (t *Table) Add(what string, figures []Figure) {
 	}
 }
 
+// Callers names a load.
+func Callers(n int) string {
+	if n == 1 {
+		return "1 caller"
+	}
+	return fmt.Sprintf("%d callers", n)
+}
+
 // Markdown renders the table.
 func (t *Table) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", t.Title, strings.Join(t.Notes, "\n"))
-	b.WriteString("| load | program | cycles/s | CPU a cycle | wall, against the first | CPU, against the first |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| load | program | cycles/s | CPU a cycle | speed ÷ the first | thrift ÷ the first |\n|---|---|---|---|---|---|\n")
 	b.WriteString(strings.Join(t.rows, "\n"))
 	b.WriteString("\n")
 	return b.String()
