@@ -10,7 +10,7 @@ import (
 const preface = `# Performance
 
 Measured by ` + "`bench/`" + `: contenders take turns in short windows, and the best window of each counts. Ratios within a table count; absolute figures are those of
-the machine they were taken on.
+the machine they were taken on. *Speed* is cycles per second, *thrift* cycles per second of CPU (client and store together): 2.00× is twice as good as the first row. ` + "`make bench`" + ` measures again.
 
 `
 
