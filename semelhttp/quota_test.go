@@ -61,11 +61,25 @@ func TestQuotaOfNewKeys(t *testing.T) {
 // A key that was released is not new.
 func TestQuotaOfReleasedKeys(t *testing.T) {
 	t.Parallel()
-	w, _ := metered(t, semelhttp.Quota{NewKeysPerMinute: 1}, semelhttp.Options{}, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(500) })
+	w, _ := metered(t, semelhttp.Quota{NewKeysPerMinute: 2}, semelhttp.Options{}, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(500) })
 	for range 3 {
 		w.post("b").is(t, 500, "")
 	}
-	w.ran(3)
+	w.post("b", keyed("2")).is(t, 500, "")
+	w.post("b", keyed("3")).isProblem(t, 503, "overloaded")
+	w.ran(4)
+}
+
+// A key that one bound refuses uses nothing up of the other.
+func TestQuotaOfBoth(t *testing.T) {
+	t.Parallel()
+	w, clock := metered(t, semelhttp.Quota{NewKeysPerMinute: 2, Records: 1}, semelhttp.Options{Lease: time.Second, Retention: 2 * time.Second}, echo)
+	w.post("b", keyed("1")).is(t, 201, "b")
+	for range 5 {
+		w.post("b", keyed("2")).isProblem(t, 503, "overloaded")
+	}
+	clock.Advance(3 * time.Second)
+	w.post("b", keyed("2")).is(t, 201, "b")
 }
 
 // Records that have not expired.
