@@ -121,6 +121,28 @@ type failedReader struct{ err error }
 
 func (f failedReader) Read([]byte) (int, error) { return 0, f.err }
 
+// identify makes the input of the request's fingerprint, and those by which it may
+// be known from before.
+func (x *exchange) identify() *Problem {
+	d := &x.memory.identity
+	d.begin(x.r, x.route())
+	now, err := x.m.contents[0].contentOf(x.r, &x.body)
+	if err != nil {
+		return problemOfBody(err)
+	}
+	d.addContent(now)
+	for _, rule := range x.m.contents[1:] {
+		former, err := rule.contentOf(x.r, &x.body)
+		if err == errOverloaded {
+			return problemOfBody(err)
+		}
+		if err == nil && former != now { // by a rule that refuses it, it has no record
+			x.former = append(x.former, d.inputWith(former))
+		}
+	}
+	return nil
+}
+
 // problemOfBody says what is wrong about a body that was not read or understood.
 func problemOfBody(err error) *Problem {
 	_, outerLimit := errors.AsType[*http.MaxBytesError](err)

@@ -26,13 +26,19 @@
 // A map of the package:
 //
 //   - options.go, middleware.go: settings, and the way of a request
+//   - admit.go: what is checked before a claim
 //   - key.go, keyformat.go, structured.go: the key on the wire
+//   - keysource.go, keybody.go, webhook.go, derived.go: where keys come from
 //   - principal.go: whose request it is
-//   - requestbody.go, budget.go, fingerprint.go: the body, and what a key stands for
+//   - requestbody.go, budget.go, fingerprint.go, jsonbody.go: the body, and what a key stands for
 //   - exchange.go, verdict.go: one request from claim to answer, and what its
 //     status means
 //   - capture.go, live.go, readfrom.go, snapshot.go: the writer that handlers get
 //   - record.go, exclude.go, response.go: what is recorded, and its format
 //   - replay.go, coding.go: how it is replayed
 //   - problem.go: the answers of the layer itself
+//   - quota.go, quotacount.go: what one principal may store
+//   - observe.go: what a guard would do, without one
+//   - cors.go, openapi.go, openapiroute.go: browsers of other origins, and what
+//     clients should know
 package semelhttp
