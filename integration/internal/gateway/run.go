@@ -22,6 +22,10 @@ type Process struct {
 // well.
 func Start(t *testing.T, binary, upstream, file string, flags ...string) *Process {
 	t.Helper()
+	file, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(binary, append([]string{
 		"proxy", "--upstream", upstream, "--principal", "global", "--store", "sqlite:" + file,
 		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log-format", "json",
