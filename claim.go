@@ -70,6 +70,9 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 		p.Fingerprint = former.fingerprint(e.opts.Secret)
 		r, rec, err = e.claimAs(ctx, op, p)
 	}
+	if _, running := errors.AsType[*InProgressError](err); running {
+		p.Fingerprint = current // the next try begins with it again
+	}
 	if _, mismatch := errors.AsType[*MismatchError](err); mismatch {
 		p.Fingerprint = current
 		e.observe(Event{Kind: EventMismatch, Operation: op.Label, Key: p.Key})
@@ -163,9 +166,11 @@ func (e *Engine) worthHaving(p *ClaimParams, sent time.Time, rec Record) bool {
 }
 
 // again says whether a failed call may be answered when it is sent once more.
-func again(err error) bool {
+func again(err error) bool { return !unreadable(err) && !errors.Is(err, ErrStoreFull) }
+
+func unreadable(err error) bool {
 	_, format := errors.AsType[*RecordFormatError](err)
-	return !format && !errors.Is(err, ErrStoreFull)
+	return format
 }
 
 // unclaimed ends a claim without an answer: the work is not run, unless the engine
@@ -190,7 +195,7 @@ func (e *Engine) release(p *ClaimParams) {
 		e.frees.Add(1)
 		defer e.frees.Add(-1)
 		over := e.now().Add(p.Lease)
-		f := FinishParams{Key: p.Key, Token: p.Token, State: StateReleased, Retention: p.Retention}
+		f := FinishParams{Key: p.Key, Token: p.Token, State: StateReleased, Unrun: true, Retention: p.Retention}
 		for wait := 20 * time.Millisecond; e.now().Before(over); wait = min(2*wait, p.Lease/6) {
 			if e.finishCall(e.ctx, f, p.Lease/6) == nil {
 				e.hub.notify(p.Key)

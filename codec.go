@@ -9,8 +9,9 @@ type Codec interface {
 	Unmarshal(data []byte, v any) error
 }
 
-// JSON is the default codec, encoding/json. A result type with interface fields
-// comes back as JSON knows it (numbers as float64); give such fields a type.
+// JSON is the default codec, encoding/json. Unexported fields are not kept, and a
+// result type with interface fields comes back as JSON knows it (numbers as
+// float64): give results a type of exported fields with types of their own.
 var JSON Codec = jsonCodec{}
 
 type jsonCodec struct{}

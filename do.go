@@ -99,17 +99,16 @@ var errStillUnknown = errors.New("semel: recovery found nothing out")
 
 // execute runs fn under the run and finishes it, however fn ends.
 func execute[T any](e *Engine, run *Run, fn func(context.Context) (T, error)) (Result[T], error) {
-	returned := false
+	finished := false
 	defer func() {
-		if !returned { // panic or Goexit, which go on by themselves
+		if !finished { // panic or Goexit, which go on by themselves
 			run.Finish(run.Failed())
 		}
 	}()
 	value, err := fn(run.Context())
-	returned = true
-
 	v := e.verdict(run, value, err)
 	winner, fenced := run.Finish(v)
+	finished = true
 	switch {
 	case winner != nil:
 		return replay[T](e, winner)

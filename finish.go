@@ -34,9 +34,14 @@ func (r *Run) Finish(v Verdict) (winner *Record, err error) {
 	if !r.close() {
 		return nil, nil
 	}
-	defer r.e.runs.Add(-1)
+	later := false
+	defer func() {
+		r.e.runs.Add(-1)
+		if !later {
+			r.end() // also when an observer panics
+		}
+	}()
 	if !r.guarded {
-		r.end()
 		return nil, nil
 	}
 	f := r.finishParams(v)
@@ -49,6 +54,7 @@ func (r *Run) Finish(v Verdict) (winner *Record, err error) {
 		r.fencedOff(f)
 		return r.winner(), err
 	}
+	later = true
 	r.saveLater(f, err)
 	return nil, nil
 }
@@ -58,7 +64,9 @@ func (r *Run) close() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first := !r.finished
-	r.finished = true
+	if first {
+		r.finished, r.finishing = true, r.e.now()
+	}
 	return first
 }
 
@@ -71,19 +79,25 @@ func (r *Run) finishParams(v Verdict) FinishParams {
 }
 
 // finishTwice is what a caller waits for: one call, and another one if the first
-// failed at once. A result that the store has no room for becomes a tombstone.
+// failed at once.
 func (r *Run) finishTwice(f *FinishParams) error {
-	ctx, cancel := r.e.bounded(r.e.ctx, r.e.opts.FinishTimeout)
+	ctx, cancel := r.e.bounded(context.Background(), r.e.opts.FinishTimeout)
 	defer cancel()
 	err := r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
 	if err == nil || errors.Is(err, ErrFenced) || ctx.Err() != nil {
 		return err
 	}
-	if errors.Is(err, ErrStoreFull) && f.State == StateDone {
-		f.Result = StoredResult{} // a tombstone without a remark: that fits where a result does not
+	r.shrink(f, err)
+	return r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
+}
+
+// shrink makes a tombstone of a result that the store has no room for; one without
+// a remark fits where a result does not.
+func (r *Run) shrink(f *FinishParams, err error) {
+	if errors.Is(err, ErrStoreFull) && f.State == StateDone && len(f.Result.Data) > 0 {
+		f.Result = StoredResult{}
 		r.e.observe(r.event(EventTombstone))
 	}
-	return r.e.finishCall(ctx, *f, r.e.opts.FinishTimeout)
 }
 
 func (e *Engine) finishCall(ctx context.Context, f FinishParams, timeout time.Duration) error {
@@ -103,7 +117,7 @@ func (r *Run) saved(f FinishParams, kind EventKind) {
 	}
 	r.e.hub.notify(f.Key)
 	ev := r.event(kind)
-	ev.State, ev.Bytes, ev.Duration = f.State, len(f.Result.Data), r.e.now().Sub(r.began)
+	ev.State, ev.Bytes, ev.Duration, ev.Count = f.State, len(f.Result.Data), r.e.now().Sub(r.began), int(r.e.saves.Load())
 	r.e.observe(ev)
 	if f.State == StateInDoubt {
 		r.e.observe(r.event(EventInDoubt))
@@ -112,7 +126,8 @@ func (r *Run) saved(f FinishParams, kind EventKind) {
 }
 
 // remember puts a result that was saved into the local cache. At least half of
-// the retention remains after a finish.
+// the retention remains after a finish; which of several repeated ones it was that
+// counted is not known, so the first is assumed.
 func (r *Run) remember(f FinishParams) {
 	if f.State != StateDone || r.e.cache.max <= 0 {
 		return
@@ -121,7 +136,7 @@ func (r *Run) remember(f FinishParams) {
 		Key: f.Key, State: StateDone, Policy: r.Policy(), Fence: r.fence, Attempt: r.attempt, ExpiresIn: f.Retention / 2,
 		Fingerprint: r.claim.Fingerprint, Result: StoredResult{Kind: f.Result.Kind, Data: bytes.Clone(f.Result.Data)},
 		ScopeID: r.claim.ScopeID, Operation: r.claim.Operation, KeyText: r.claim.KeyText,
-	}, r.e.now())
+	}, r.finishing)
 }
 
 func (r *Run) fencedOff(f FinishParams) {
@@ -135,7 +150,7 @@ func (r *Run) fencedOff(f FinishParams) {
 
 // winner reads who finished the record, if it is done and for the same input.
 func (r *Run) winner() *Record {
-	ctx, cancel := context.WithTimeout(r.e.ctx, r.e.opts.ClaimTimeout)
+	ctx, cancel := r.e.bounded(context.Background(), r.e.opts.ClaimTimeout)
 	defer cancel()
 	sent := r.e.now()
 	rec, err := r.e.store.Read(ctx, ReadParams{Key: r.claim.Key})
@@ -148,6 +163,7 @@ func (r *Run) winner() *Record {
 // saveLater saves in the background until the store answers. Renewals go on
 // meanwhile, so nobody else runs while this process lives and either gets through.
 func (r *Run) saveLater(f FinishParams, cause error) {
+	r.shrink(&f, cause)
 	n := r.e.saves.Add(1)
 	ev := r.event(EventSaveRetry)
 	ev.Count, ev.Err, ev.State = int(n), cause, f.State
@@ -170,10 +186,11 @@ func (r *Run) save(f FinishParams) {
 			r.e.saves.Add(-1)
 			r.saved(f, EventSaved)
 			return
-		case errors.Is(err, ErrFenced), r.e.ctx.Err() != nil, !again(err), r.e.now().After(over):
+		case errors.Is(err, ErrFenced), r.e.ctx.Err() != nil, unreadable(err), r.e.now().After(over):
 			r.saveLost(f, err)
 			return
 		}
+		r.shrink(&f, err)
 	}
 }
 

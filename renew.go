@@ -39,7 +39,7 @@ func (r *Run) nextDue(now time.Time) time.Time {
 	if r.renewing || r.taken {
 		due = now.Add(r.claim.Lease) // the renewal says when it returns
 	}
-	if r.policy == AtLeastOnce && !r.lost && r.deadline.Before(due) {
+	if r.policy == AtLeastOnce && !r.lost && !r.finished && r.deadline.Before(due) {
 		due = r.deadline
 	}
 	return due

@@ -11,19 +11,20 @@ import (
 // long the work takes. A Run that is never finished blocks [Engine.Close]. All
 // methods may be called concurrently.
 type Run struct {
-	e        *Engine
-	label    string
-	claim    *ClaimParams
-	fence    Fence
-	attempt  int
-	recovery *Recovery
-	began    time.Time
-	unsure   bool // a claim with this run's token may still be on its way
-	guarded  bool // false only for a run that FailOpen let through
-	ctx      runContext
-	work     context.Context
-	cancel   context.CancelCauseFunc
-	expire   context.CancelFunc // frees a kept deadline; may be nil
+	e         *Engine
+	label     string
+	claim     *ClaimParams
+	fence     Fence
+	attempt   int
+	recovery  *Recovery
+	began     time.Time
+	finishing time.Time // when Finish was called
+	unsure    bool      // a claim with this run's token may still be on its way
+	guarded   bool      // false only for a run that FailOpen let through
+	ctx       runContext
+	work      context.Context
+	cancel    context.CancelCauseFunc
+	expire    context.CancelFunc // frees a kept deadline; may be nil
 
 	mu       sync.Mutex
 	policy   Policy

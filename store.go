@@ -125,6 +125,10 @@ type FinishParams struct {
 	Token Token
 	// State is Done, Released or InDoubt.
 	State State
+	// Unrun, with Released, says that the claim was never used: its reply was lost. A
+	// recovery then goes back in doubt, with the cause and start of that doubt; any
+	// other run is released. A record in doubt stays as it is.
+	Unrun bool
 	// Result is kept when State is Done.
 	Result StoredResult
 	// Cause is kept when State is InDoubt.

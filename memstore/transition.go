@@ -77,7 +77,15 @@ func finish(r record, now instant, p *semel.FinishParams) (record, error) {
 			return r, semel.ErrFenced
 		}
 		return r, nil
-	case held:
+	}
+	if p.Unrun && r.cause != semel.CauseNone { // a recovery that nobody began, or the doubt itself
+		if r.state == semel.StateRunning {
+			r.state = semel.StateInDoubt
+			r.expiresAt = r.expiresAt.prolonged(now, p.Retention)
+		}
+		return r, nil
+	}
+	if r.standing(now) == held {
 		r = r.doubted(semel.CauseLapse, r.leaseUntil)
 	}
 	switch p.State {

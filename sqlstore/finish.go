@@ -23,26 +23,36 @@ func (f *finish) apply(t *tx) error {
 	if s := f.p.State; s != semel.StateDone && s != semel.StateReleased && s != semel.StateInDoubt {
 		return fmt.Errorf("sqlstore: a run cannot finish as %v; use done, released or in doubt", s)
 	}
-	args := f.args(t.now)
-	ok, err := t.exec(stmtFinishStands, args...)
-	if err != nil || ok {
-		return err
+	if f.p.Unrun { // a recovery that nobody began goes back in doubt
+		doubt := f.p
+		doubt.State = semel.StateInDoubt
+		if ok, err := f.move(t, &doubt); err != nil || ok {
+			return err
+		}
 	}
-	ok, err = t.exec(stmtFinishMoves, append(args, after(t.now, f.p.Retention))...)
-	if err != nil || ok {
+	if ok, err := f.move(t, &f.p); err != nil || ok {
 		return err
 	}
 	return f.judge(t)
 }
 
-// args are the parameters of stmtFinishStands; stmtFinishMoves has one more.
-func (f *finish) args(now int64) []any {
-	p := &f.p
+// move writes the verdict, if the record is in a state that takes it.
+func (f *finish) move(t *tx, p *semel.FinishParams) (bool, error) {
+	args := finishArgs(p, t.now)
+	ok, err := t.exec(stmtFinishStands, args...)
+	if err != nil || ok {
+		return ok, err
+	}
+	return t.exec(stmtFinishMoves, append(args, after(t.now, p.Retention))...)
+}
+
+// finishArgs are the parameters of stmtFinishStands; stmtFinishMoves has one more.
+func finishArgs(p *semel.FinishParams, now int64) []any {
 	kind, data := semel.ResultTombstone, []byte(nil)
 	if p.State == semel.StateDone {
 		kind, data = p.Result.Kind, p.Result.Data
 	}
-	return []any{now, p.Key[:], p.Token[:], int64(p.State), int64(kind), data, int64(p.Cause), half(p.Retention)}
+	return []any{now, p.Key[:], p.Token[:], int64(p.State), int64(kind), data, int64(p.Cause), half(p.Retention), p.Unrun}
 }
 
 // judge answers for a record that the finish did not change: the same verdict
@@ -52,7 +62,7 @@ func (f *finish) judge(t *tx) error {
 	if err != nil {
 		return err
 	}
-	if r != nil && r.ownedBy(f.p.Token) && r.state == f.p.State {
+	if r != nil && r.ownedBy(f.p.Token) && (r.state == f.p.State || f.p.Unrun && r.state == semel.StateInDoubt) {
 		return nil
 	}
 	return semel.ErrFenced

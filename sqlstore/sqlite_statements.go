@@ -88,7 +88,7 @@ WHERE r.key = ?2 AND {readable} AND {mine} AND r.state = 1 AND NOT {gone}`
 // moves: an index is rewritten when its column is assigned, changed or not.
 //
 // ?2 key ?3 token ?4 state ?5 result_kind ?6 result ?7 cause ?8 half of the
-// retention, rounded up ?9 the new expiry
+// retention, rounded up ?9 unrun ?10 the new expiry
 const sqliteFinish = `
 UPDATE semel_record AS r SET
 	state = ?4,
@@ -99,9 +99,10 @@ UPDATE semel_record AS r SET
 	cause = CASE WHEN ?4 <> 4 THEN 0 WHEN r.cause <> 0 THEN r.cause WHEN r.state = 1 AND {doubt} THEN 1 ELSE ?7 END`
 
 const (
-	sqliteFinishWhere  = ` WHERE r.key = ?2 AND {readable} AND {mine} AND r.state IN (1, 4) AND NOT {gone}`
+	sqliteFinishWhere = ` WHERE r.key = ?2 AND {readable} AND {mine} AND r.state IN (1, 4) AND NOT {gone}
+		AND (NOT ?9 OR r.state = 1 AND (r.cause <> 0) = (?4 = 4))`
 	sqliteFinishStands = sqliteFinish + sqliteFinishWhere + ` AND r.expires_at - ?1 >= ?8`
-	sqliteFinishMoves  = sqliteFinish + `, expires_at = ?9` + sqliteFinishWhere + ` AND r.expires_at - ?1 < ?8`
+	sqliteFinishMoves  = sqliteFinish + `, expires_at = ?10` + sqliteFinishWhere + ` AND r.expires_at - ?1 < ?8`
 )
 
 // ?2 key ?3 token ?4 checkpoint

@@ -33,6 +33,18 @@ func releaseOf(key semel.KeyID, token semel.Token) semel.FinishParams {
 	return semel.FinishParams{Key: key, Token: token, State: semel.StateReleased, Retention: retention}
 }
 
+func unrunOf(key semel.KeyID, token semel.Token) semel.FinishParams {
+	p := releaseOf(key, token)
+	p.Unrun = true
+	return p
+}
+
+func recoveryOf(key semel.KeyID) semel.ClaimParams {
+	p := claimOf(key, semel.NewToken())
+	p.Recovering = true
+	return p
+}
+
 func doubtOf(key semel.KeyID, token semel.Token, cause semel.Cause) semel.FinishParams {
 	return semel.FinishParams{Key: key, Token: token, State: semel.StateInDoubt, Cause: cause, Retention: retention}
 }

@@ -29,6 +29,11 @@ func doubtCases() []Case {
 			check: recovery,
 		},
 		{
+			Name:  "recovery/given back unrun",
+			Why:   "a recovery whose claim got no reply knows nothing: released, it would end the doubt and the work would run again",
+			check: unrun,
+		},
+		{
 			Name:  "recovery/ignores MaxAttempts",
 			Why:   "a record in doubt by attempts could never be recovered",
 			check: recoveryIgnoresLimit,
@@ -122,6 +127,38 @@ func recovery(t *T) {
 	t.finish(doneOf(key, second.Token, "found"))
 	if r := t.read(key); r.Cause != semel.CauseNone || string(r.Result.Data) != "found" {
 		t.errorf("the recovered record is %s; want done with the result that was found, and no cause", brief(r))
+	}
+}
+
+// unrun gives claims back whose reply was lost, as often as an engine repeats it.
+func unrun(t *T) {
+	doubtful, lapsed, plain := t.key(), t.key(), t.key()
+	doubtByHandler(t, doubtful)
+	owner := t.begin(lapsed, semel.AtMostOnce)
+	t.advance(2 * lease)
+	for _, key := range []semel.KeyID{doubtful, lapsed} {
+		before := t.wantState("before the recovery", key, semel.StateInDoubt)
+		p := recoveryOf(key)
+		t.acquire(p)
+		for range 2 {
+			t.finish(unrunOf(key, p.Token))
+			r := t.wantState("after a recovery was given back unrun", key, semel.StateInDoubt)
+			if r.Cause != before.Cause || !near(r.Since.Sub(before.Since), 0) {
+				t.errorf("the doubt is of cause %v since %v; want %v since %v still", r.Cause, r.Since, before.Cause, before.Since)
+			}
+		}
+		t.acquire(recoveryOf(key))
+		_, err := t.store.Finish(t.ctx, unrunOf(key, p.Token))
+		t.wantFenced("a claim given back after another recovery began", err)
+	}
+	_, err := t.store.Finish(t.ctx, unrunOf(lapsed, owner))
+	t.wantFenced("the first owner's claim given back after a recovery", err)
+
+	owner = t.begin(plain, semel.AtMostOnce)
+	t.advance(2 * lease) // in doubt by a lapse that has no run behind it
+	for range 2 {
+		t.finish(unrunOf(plain, owner))
+		t.wantState("after a claim was given back unrun", plain, semel.StateReleased)
 	}
 }
 

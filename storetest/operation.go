@@ -69,7 +69,7 @@ func modelFinishes() []semel.FinishParams {
 		{State: semel.StateDone, Result: value("one")},
 		{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultTombstone}},
 		{State: semel.StateReleased},
-		{State: semel.StateReleased},
+		{State: semel.StateReleased, Unrun: true},
 		{State: semel.StateInDoubt, Cause: semel.CauseHandler},
 		{State: semel.StateInDoubt, Cause: semel.CauseError},
 	}
@@ -150,7 +150,7 @@ func (op operation) String() string {
 		return fmt.Sprintf("renew %s: lease %v, policy %v", who, pick(modelLeases(), op.a), semel.Policy(op.b%3))
 	case opFinish:
 		p := op.finishParams()
-		return fmt.Sprintf("finish %s: %v, result %q, cause %v, retention %s", who, p.State, p.Result.Data, p.Cause, expiry(semel.Record{ExpiresIn: p.Retention}))
+		return fmt.Sprintf("finish %s: %v (unrun %v), result %q, cause %v, retention %s", who, p.State, p.Unrun, p.Result.Data, p.Cause, expiry(semel.Record{ExpiresIn: p.Retention}))
 	case opResolve:
 		return fmt.Sprintf("resolve %s: %v, stale fence %v", who, pick(modelResolutions(), op.a), op.b%4 == 0)
 	case opCheckpoint:

@@ -187,6 +187,13 @@ func (s *plainStore) Finish(ctx context.Context, p semel.FinishParams) (semel.Fi
 			return semel.FinishResult{}, nil
 		}
 	}
+	if p.Unrun && e.rec.Cause != semel.CauseNone && s.flaw != unrunEndsDoubt {
+		if e.rec.State == semel.StateRunning {
+			s.prolong(e, now, p.Retention)
+		}
+		e.rec.State = semel.StateInDoubt
+		return semel.FinishResult{}, nil
+	}
 	return semel.FinishResult{}, s.end(e, now, &p)
 }
 

@@ -48,6 +48,7 @@ const (
 	decisionKeepsAttempts   flaw = "after did-not-happen the attempts are still used up"
 	causeReplaced           flaw = "a second cause replaces the first"
 	causeStays              flaw = "a release leaves the cause of the doubt"
+	unrunEndsDoubt          flaw = "a recovery that nobody began ends the doubt"
 	emptyDropped            flaw = "an empty result is dropped"
 	resultCut               flaw = "a result is cut at 64 KiB"
 	resultEndsAtNUL         flaw = "a result ends at its first zero byte"
@@ -118,6 +119,8 @@ func rejections() []rejection {
 		{decisionKeepsAttempts, "attempts/the limit leaves a doubt", "in-doubt (mine: false); want acquired"},
 		{causeReplaced, "doubt/keeps its first cause", "the record changed"},
 		{causeStays, "recovery/its release starts a run like any other", "want none"},
+		{unrunEndsDoubt, "recovery/given back unrun", "want in-doubt"},
+		{unrunEndsDoubt, "model/random runs", "the state"},
 		{causeStays, "model/random runs", "the cause differs"},
 		{renewRevives, "model/random runs", "want semel: fenced"},
 		{expiryNeverMoves, "model/random runs", "the expiry differs"},
