@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -261,4 +262,19 @@ func TestCORSWriter(t *testing.T) {
 	if out.Body.String() != "hi" || out.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%q %v", out.Body, out.Header())
 	}
+}
+
+// What the connection cannot do is found out before the record changes, through the
+// layer's writer too.
+func TestCORSAndHijackOnHTTP2(t *testing.T) {
+	t.Parallel()
+	w := crossing(t, semelhttp.CORSOptions{Origins: []string{"*"}}, &setup{h2: true}, func(rw http.ResponseWriter, r *http.Request) {
+		if _, _, err := http.NewResponseController(rw).Hijack(); !errors.Is(err, http.ErrNotSupported) {
+			t.Errorf("Hijack: %v", err)
+		}
+		if run, _ := semel.RunFrom(r.Context()); run.Policy() != semel.AtLeastOnce {
+			t.Errorf("the policy was raised to %v", run.Policy())
+		}
+	})
+	w.post("b").is(t, 200, "")
 }

@@ -1,7 +1,7 @@
 package semelhttp
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/semel-go/semel"
@@ -34,19 +34,16 @@ const minWindow = 2 * time.Second
 
 // derivedOp are the settings of operations under derived keys.
 func derivedOp(e *semel.Engine, op semel.Op, d *DerivedKey) (semel.Op, error) {
-	if d.Window < minWindow {
-		return op, refuse(true, "Derived.Window %v is below 2s: a claim has to end within it, and is held for 1s or more", d.Window)
-	}
+	err := refuse(d.Window < minWindow, "Derived.Window %v is below 2s: a claim has to end within it, and is held for 1s or more", d.Window)
 	op.Retention = d.Window
-	err := e.Check(op)
-	if err == nil {
-		return op, nil
+	if err != nil || e.Check(op) == nil {
+		return op, err
 	}
 	op.Lease = d.Window / 2
-	if errors.Join(e.Check(op)) == nil {
-		return op, nil
+	if err := e.Check(op); err != nil {
+		return op, fmt.Errorf("semelhttp: Derived.Window %v: %w", d.Window, err)
 	}
-	return op, refuse(true, "Derived.Window %v: %w", d.Window, e.Check(op))
+	return op, nil
 }
 
 // derivedKey is the key of a request that brings none. It is made of more than one

@@ -16,6 +16,7 @@ type exchange struct {
 	memory *scratch
 
 	key       sentKey
+	parts     [1]string // the key's text, where KeyOf finds it without an allocation
 	from      origin
 	principal string
 	former    []semel.Input
@@ -49,7 +50,8 @@ func (x *exchange) op() semel.Op {
 		op = x.m.derivedOp
 		op.Key = x.derivedKey(scope)
 	} else {
-		op.Key = semel.KeyOf(scope, x.key.text)
+		x.parts[0] = x.key.text
+		op.Key = semel.KeyOf(scope, x.parts[:]...)
 	}
 	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
 	return op

@@ -16,7 +16,8 @@ import (
 // is refused with ambiguous-body. One that is no JSON, or has more than 1 MiB,
 // counts by its bytes.
 type JSONFingerprint struct {
-	// Include are JSON pointers (RFC 6901) to the values that count. Default all.
+	// Include are JSON pointers (RFC 6901) to the values that count. Bodies in which
+	// none of them leads anywhere are all the same, so mind the spelling. Default all.
 	Include []string
 	// Ignore are JSON pointers to values that do not, such as /sent_at. Default none.
 	Ignore []string

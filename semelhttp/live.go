@@ -148,6 +148,8 @@ func (c *capture) holdBeforeHijack() error {
 func canHijack(w http.ResponseWriter) bool {
 	for {
 		switch t := w.(type) {
+		case *headerWriter: // which can what the one below can
+			w = t.ResponseWriter
 		case http.Hijacker:
 			return true
 		case interface{ Unwrap() http.ResponseWriter }:

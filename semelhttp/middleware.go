@@ -54,31 +54,35 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 		return nil, err
 	}
 	m := &middleware{
-		engine: e, principal: principal, opts: o, keys: newKeyReader(&o),
-		rules:  newRecordRules(&o),
+		engine: e, principal: principal, opts: o, keys: newKeyReader(&o), rules: newRecordRules(&o),
 		blocks: newBlocks(), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
-	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
-	if o.Quota != nil {
-		m.quotas = newQuotas(o.Quota, o.Clock)
-	}
-	if o.Observe {
-		m.seats = make(chan struct{}, maxObserved)
-	}
-	m.passing = !m.bodyFirst && o.Derived == nil && !o.RequireKey
 	m.scratches.New = func() any { return new(scratch) }
-	if err := m.prepare(); err != nil {
+	if err := errors.Join(m.prepare(), m.prepareOps()); err != nil {
 		return nil, err
 	}
 	return m.wrap, nil
 }
 
-// prepare makes what depends on the engine's settings too, and checks it.
+// prepare makes what follows from the options.
 func (m *middleware) prepare() (err error) {
 	o := &m.opts
-	if m.contents, err = newContentRules(o); err != nil {
-		return err
+	m.contents, err = newContentRules(o)
+	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
+	m.passing = !m.bodyFirst && o.Derived == nil && !o.RequireKey
+	if o.Quota != nil {
+		m.quotas = newQuotas(o.Quota, o.Clock)
 	}
+	if o.Observe {
+		o.Logger.Warn("semelhttp: requests are observed only; none is guarded until Observe is off")
+		m.seats = make(chan struct{}, maxObserved)
+	}
+	return err
+}
+
+// prepareOps makes what depends on the engine's settings too, and checks it.
+func (m *middleware) prepareOps() (err error) {
+	o := &m.opts
 	m.op = semel.Op{Policy: o.Policy, Lease: o.Lease, Retention: o.Retention, Wait: o.Wait, Detached: true}
 	if err := m.engine.Check(m.op); err != nil {
 		return fmt.Errorf("semelhttp: with the engine's settings: %w", err)

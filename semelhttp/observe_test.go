@@ -42,7 +42,9 @@ func (w *watcher) would(code string) {
 }
 
 // The handler runs each time and its answer passes as it is; what a guard would
-// have done is told.
+// have done is told, and that there is none is in the log.
+//
+// Field fault: dedupe switched off by configuration without a word.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	w := observe(t, semelhttp.Options{}, echo)
@@ -66,6 +68,9 @@ func TestObserve(t *testing.T) {
 	w.post("b", unkeyed).is(t, 201, "b")
 	w.ran(7)
 	w.state(semel.StateNone) // a guard begins anew
+	if !strings.Contains(w.logs.String(), "none is guarded") {
+		t.Error("nothing in the log")
+	}
 	if len(w.told) > 0 {
 		t.Errorf("told %q as well", <-w.told)
 	}

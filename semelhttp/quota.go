@@ -2,6 +2,7 @@ package semelhttp
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -30,10 +31,10 @@ func (q *Quota) validate(o *Options) error {
 	if q == nil {
 		return nil
 	}
-	if q.NewKeysPerMinute < 0 || q.Records < 0 || *q == (Quota{}) {
-		return refuse(true, "Quota: NewKeysPerMinute %d and Records %d bound nothing; set one of them above 0, or leave Quota out", q.NewKeysPerMinute, q.Records)
-	}
-	return refuse(q.Records > 0 && o.Retention == 0, "Quota.Records counts records for as long as they are kept; set Retention, which the engine's default does not tell")
+	return errors.Join(
+		refuse(q.NewKeysPerMinute < 0 || q.Records < 0 || *q == (Quota{}), "Quota: NewKeysPerMinute %d and Records %d bound nothing; set one of them above 0, or leave Quota out", q.NewKeysPerMinute, q.Records),
+		refuse(q.Records > 0 && o.Retention == 0, "Quota.Records counts records for as long as they are kept; set Retention, since the engine's is not known here"),
+	)
 }
 
 // maxScopes is how many principals fill one generation.
