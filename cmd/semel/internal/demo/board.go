@@ -10,15 +10,18 @@ import (
 // board is what happened in each lane since the last reset. All methods may be
 // called concurrently.
 type board struct {
-	tally func(ctx context.Context, order string) (count int, total int64, err error)
+	tally tally
+	bell  *bell
 
-	mu       sync.Mutex
-	lanes    []*lane
-	watchers map[chan struct{}]struct{}
+	mu    sync.Mutex
+	lanes []*lane
 }
 
-func newBoard(tally func(ctx context.Context, order string) (int, int64, error)) *board {
-	b := &board{tally: tally, watchers: map[chan struct{}]struct{}{}}
+// tally counts, in a service's own table, what a story has done to an order.
+type tally func(ctx context.Context, story, order string) (count int, total int64, err error)
+
+func newBoard(t tally, changes *bell) *board {
+	b := &board{tally: t, bell: changes}
 	b.reset()
 	return b
 }
@@ -29,11 +32,11 @@ func (b *board) reset() {
 	defer b.mu.Unlock()
 	b.lanes = nil
 	for _, story := range stories() {
-		for _, side := range sides() {
+		for _, side := range sidesOf(story) {
 			b.lanes = append(b.lanes, newLane(story, side))
 		}
 	}
-	b.changed()
+	b.bell.ring()
 }
 
 // snapshot returns copies of the lanes.
@@ -49,7 +52,7 @@ func (b *board) snapshot() []lane {
 	return all
 }
 
-// begin notes that a request with key is on its way. The returned function is
+// begin notes that a request with a lane's key is on its way. The returned function is
 // told how it ended. Requests that belong to no lane are not noted.
 func (b *board) begin(side, key string) (end func(attempt)) {
 	b.mu.Lock()
@@ -63,7 +66,7 @@ func (b *board) begin(side, key string) (end func(attempt)) {
 	if l.stage == stageStart {
 		l.stage = stageSent
 	}
-	b.changed()
+	b.bell.ring()
 	return func(a attempt) {
 		a.at, a.ended = at, true
 		b.end(l, n, a)
@@ -74,10 +77,10 @@ func (b *board) end(l *lane, n int, a attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l.end(n, a)
-	b.changed()
+	b.bell.ring()
 }
 
-// charged reads from the shop's table what was charged for order. The lock keeps
+// charged reads from the service's table what was done to order. The lock keeps
 // an older count from overtaking a newer one.
 func (b *board) charged(order string) {
 	b.mu.Lock()
@@ -86,10 +89,10 @@ func (b *board) charged(order string) {
 	if l == nil {
 		return
 	}
-	if count, total, err := b.tally(context.Background(), order); err == nil {
+	if count, total, err := b.tally(context.Background(), l.story, order); err == nil {
 		l.charges, l.total = count, total
 	}
-	b.changed()
+	b.bell.ring()
 }
 
 // settled notes what the operator decided.
@@ -104,7 +107,7 @@ func (b *board) settled(key string, f finding) {
 	if f.Happened {
 		l.stage = stageSettled
 	}
-	b.changed()
+	b.bell.ring()
 }
 
 func (b *board) find(is func(*lane) bool) *lane {
@@ -112,28 +115,4 @@ func (b *board) find(is func(*lane) bool) *lane {
 		return b.lanes[i]
 	}
 	return nil
-}
-
-// watch returns a channel that gets a signal when something has changed since
-// the last one, and a function that ends that.
-func (b *board) watch() (changes <-chan struct{}, stop func()) {
-	ch := make(chan struct{}, 1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watchers[ch] = struct{}{}
-	return ch, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.watchers, ch)
-	}
-}
-
-// changed wakes the watchers; one that is awake already misses nothing.
-func (b *board) changed() {
-	for ch := range b.watchers {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -19,23 +18,27 @@ type Demo struct {
 	opts    Options
 	folder  string
 	ledger  *ledger // for counting, beside the shop's own connection
+	bell    *bell   // rings for board and lab
 	board   *board
+	lab     *lab
 	shop    *keeper
 	gateway *gateway
 	hand    *operator
+	office  *office
 	page    *http.Server
 	addr    string
 	failed  chan error // of the page's listener
-	closers []func() error
+	closers closers
 }
 
 // Start makes a temporary folder and starts shop, gateway and page. [Demo.Run]
 // has to follow.
 func Start(ctx context.Context, opts *Options) (*Demo, error) {
-	d := &Demo{opts: opts.withDefaults(), failed: make(chan error, 1)}
-	for _, step := range []func(context.Context) error{d.openFolder, d.openShop, d.openGateway, d.openOperator, d.openPage} {
+	d := &Demo{opts: opts.withDefaults(), bell: newBell(), failed: make(chan error, 1)}
+	d.board = newBoard(d.tally, d.bell)
+	for _, step := range []func(context.Context) error{d.openFolder, d.openShop, d.openGateway, d.openOperator, d.openOffice, d.openPage} {
 		if err := step(ctx); err != nil {
-			return nil, errors.Join(err, d.close())
+			return nil, errors.Join(err, d.closers.close())
 		}
 	}
 	return d, nil
@@ -53,6 +56,9 @@ func (d *Demo) GatewayURL() string { return "http://" + d.gateway.server.Addr() 
 // AdminURL is the address of the gateway's health and metrics.
 func (d *Demo) AdminURL() string { return "http://" + d.gateway.server.AdminAddr() }
 
+// OfficeURL is the address of the service that uses the library.
+func (d *Demo) OfficeURL() string { return "http://" + d.office.addr }
+
 // Folder is the temporary folder.
 func (d *Demo) Folder() string { return d.folder }
 
@@ -65,10 +71,11 @@ func (d *Demo) Announce(w io.Writer) {
   the shop        %s
   the gateway     %s
   its metrics     %s/metrics
+  the office      %s
   same with curl  examples/curl/stories.sh %s
 
 Ctrl-C ends it and leaves nothing behind.
-`, d.URL(), d.ShopURL(), d.GatewayURL(), d.AdminURL(), d.URL())
+`, d.URL(), d.ShopURL(), d.GatewayURL(), d.AdminURL(), d.OfficeURL(), d.URL())
 }
 
 // Run serves until ctx ends or the page's listener fails, then stops everything
@@ -79,25 +86,14 @@ func (d *Demo) Run(ctx context.Context) error {
 	case err = <-d.failed:
 	case <-ctx.Done():
 	}
-	return errors.Join(err, d.close())
+	return errors.Join(err, d.closers.close())
 }
-
-// close undoes the steps of Start in reverse.
-func (d *Demo) close() error {
-	var errs []error
-	for _, undo := range slices.Backward(d.closers) {
-		errs = append(errs, undo())
-	}
-	return errors.Join(errs...)
-}
-
-func (d *Demo) onClose(undo func() error) { d.closers = append(d.closers, undo) }
 
 func (d *Demo) openFolder(context.Context) (err error) {
 	if d.folder, err = os.MkdirTemp("", "semel-demo-"); err != nil {
 		return err
 	}
-	d.onClose(func() error { return os.RemoveAll(d.folder) })
+	d.closers.add(func() error { return os.RemoveAll(d.folder) })
 	return nil
 }
 
@@ -106,22 +102,21 @@ func (d *Demo) openShop(ctx context.Context) (err error) {
 	if d.ledger, err = openLedger(ctx, file); err != nil {
 		return err
 	}
-	d.onClose(d.ledger.Close)
-	d.board = newBoard(d.ledger.tally)
+	d.closers.add(d.ledger.Close)
 	if d.shop, err = startKeeper(ctx, file, d.opts, d.board.charged); err != nil {
 		return err
 	}
-	d.onClose(d.shop.close)
+	d.closers.add(d.shop.close)
 	return nil
 }
 
 func (d *Demo) storeFile() string { return filepath.Join(d.folder, "semel.db") }
 
 func (d *Demo) openGateway(ctx context.Context) (err error) {
-	if d.gateway, err = startGateway(ctx, d.shop.addr, d.storeFile(), d.opts.Version, d.opts.Log); err != nil {
+	if d.gateway, err = startGateway(ctx, d.shop.addr, d.storeFile(), d.opts); err != nil {
 		return err
 	}
-	d.onClose(d.gateway.close)
+	d.closers.add(d.gateway.close)
 	return nil
 }
 
@@ -129,8 +124,25 @@ func (d *Demo) openOperator(ctx context.Context) (err error) {
 	if d.hand, err = newOperator(ctx, d.storeFile(), d.shop.addr, d.opts.Log); err != nil {
 		return err
 	}
-	d.onClose(d.hand.close)
+	d.closers.add(d.hand.close)
 	return nil
+}
+
+func (d *Demo) openOffice(ctx context.Context) (err error) {
+	if d.office, err = openOffice(ctx, d.folder, d.opts, d.board.charged); err != nil {
+		return err
+	}
+	d.closers.add(d.office.close)
+	return nil
+}
+
+// tally counts in the table of the service that a story is about.
+func (d *Demo) tally(ctx context.Context, story, order string) (count int, total int64, err error) {
+	if story == storyVotes || story == storyWebhook {
+		count, err = d.office.tally(ctx, story, order)
+		return count, 0, err
+	}
+	return d.ledger.tally(ctx, order)
 }
 
 func (d *Demo) openPage(context.Context) error {
@@ -139,6 +151,7 @@ func (d *Demo) openPage(context.Context) error {
 		return err
 	}
 	d.addr = listener.Addr().String()
+	d.lab = newLab(d.gateway.server.Addr(), d.ledger.tally, d.bell)
 	handler, err := d.handler()
 	if err != nil {
 		listener.Close()
@@ -151,7 +164,7 @@ func (d *Demo) openPage(context.Context) error {
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	d.onClose(func() error { stop(); return d.closePage() })
+	d.closers.add(func() error { stop(); return d.closePage() })
 	go func() { d.failed <- d.page.Serve(listener) }()
 	return nil
 }

@@ -29,7 +29,13 @@ func newWorld(t *testing.T) *world {
 // newWorldWith is a world whose shop stays down for so long.
 func newWorldWith(t *testing.T, down time.Duration) *world {
 	t.Helper()
-	d, err := Start(t.Context(), &Options{Listen: anyPort, CardTime: 30 * time.Millisecond, RestartTime: down})
+	return newWorldOf(t, Options{CardTime: 30 * time.Millisecond, RestartTime: down})
+}
+
+func newWorldOf(t *testing.T, o Options) *world {
+	t.Helper()
+	o.Listen = anyPort
+	d, err := Start(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,7 @@ type answer struct {
 
 // pay sends a lane's order as the page does.
 func (w *world) pay(l lane, header ...string) answer {
-	body, err := json.Marshal(charge{Order: l.order, Customer: "Lin Mei", Item: "Tea set", Amount: 29900})
+	body, err := json.Marshal(charge{Order: l.order, Customer: "Lin Mei", Item: "Tea set", Amount: price})
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -119,7 +125,7 @@ func (w *world) retry(l lane) answer {
 func (w *world) check(l lane, charges int, at stage) {
 	w.t.Helper()
 	now := w.lane(l.story, l.side)
-	if now.charges != charges || now.total != int64(charges)*29900 || now.stage != at {
+	if now.charges != charges || now.total != int64(charges)*price || now.stage != at {
 		w.t.Errorf("%s: %d charges of %d fen, stage %s; want %d charges, stage %s", l.id(), now.charges, now.total, now.stage, charges, at)
 	}
 	var b books
@@ -131,6 +137,8 @@ func (w *world) check(l lane, charges int, at stage) {
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.post("/trials/no-key", "")
+	w.vote(w.lane(storyVotes, sideLibrary))
 	events, err := w.client.Get(w.URL() + "/events") // held open
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +150,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if _, err := os.Stat(w.Folder()); !os.IsNotExist(err) {
 		t.Errorf("the folder is left: %v", err)
 	}
-	for _, url := range []string{w.URL(), w.ShopURL(), w.GatewayURL(), w.AdminURL()} {
+	for _, url := range []string{w.URL(), w.ShopURL(), w.GatewayURL(), w.AdminURL(), w.OfficeURL()} {
 		if conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://")); err == nil {
 			conn.Close()
 			t.Errorf("%s still listens", url)
@@ -178,7 +186,7 @@ func TestListen(t *testing.T) {
 	} {
 		d, err := Start(t.Context(), &Options{Listen: addr})
 		if err == nil {
-			d.close()
+			d.closers.close()
 			t.Errorf("--listen %s was accepted", addr)
 		} else if !strings.Contains(err.Error(), want) {
 			t.Errorf("--listen %s: %v, want %q in it", addr, err, want)

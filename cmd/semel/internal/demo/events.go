@@ -10,12 +10,11 @@ import (
 
 const heartbeat = 15 * time.Second
 
-// events streams each lane's piece of the page as it changes, as server-sent
-// events, until the client leaves or the demo ends.
+// events streams the pieces of the page as they change, as server-sent events, until the client leaves or the demo ends.
 func (p *page) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	changes, stop := p.board.watch()
+	changes, stop := p.board.bell.watch()
 	defer stop()
 	s := &stream{w: w, flush: http.NewResponseController(w).Flush, sent: map[string]string{}}
 	beat := time.NewTicker(heartbeat)
@@ -34,14 +33,14 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends the lanes that differ from what the stream has.
+// send sends the pieces that differ from what the stream has.
 func (p *page) send(s *stream, lang string) error {
-	for _, l := range p.view(lang).lanes() {
+	for _, piece := range p.view(lang).pieces() {
 		var html bytes.Buffer
-		if err := p.template.ExecuteTemplate(&html, "lane", l); err != nil {
+		if err := p.template.ExecuteTemplate(&html, piece.template, piece.view); err != nil {
 			return err
 		}
-		if err := s.put(l.ID, html.String()); err != nil {
+		if err := s.put(piece.id, html.String()); err != nil {
 			return err
 		}
 	}
@@ -52,7 +51,7 @@ func (p *page) send(s *stream, lang string) error {
 type stream struct {
 	w     http.ResponseWriter
 	flush func() error
-	sent  map[string]string // by lane
+	sent  map[string]string // by piece
 }
 
 func (s *stream) put(id, html string) error {
@@ -64,6 +63,6 @@ func (s *stream) put(id, html string) error {
 		return err
 	}
 	s.sent[id] = html
-	_, err = fmt.Fprintf(s.w, "event: lane\ndata: %s\n\n", data)
+	_, err = fmt.Fprintf(s.w, "event: piece\ndata: %s\n\n", data)
 	return err
 }

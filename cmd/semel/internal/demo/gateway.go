@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,12 +23,12 @@ type gateway struct {
 }
 
 // startGateway runs semel proxy with flags that a person could have typed.
-func startGateway(ctx context.Context, shop, file string, version string, log *slog.Logger) (*gateway, error) {
+func startGateway(ctx context.Context, shop, file string, o Options) (*gateway, error) {
 	g := &gateway{done: make(chan error, 1), flags: []string{
 		"--upstream=http://" + shop,
 		"--principal=header:Authorization",
 		"--require-key",
-		"--wait=3s",
+		"--wait=" + o.Wait.String(),
 	}}
 	fs := pflag.NewFlagSet("proxy", pflag.ContinueOnError)
 	settings.AddProxyFlags(fs)
@@ -41,7 +40,7 @@ func startGateway(ctx context.Context, shop, file string, version string, log *s
 	if err != nil {
 		return nil, fmt.Errorf("the gateway: %w", err)
 	}
-	if g.server, err = proxy.Start(ctx, cfg, version, log); err != nil {
+	if g.server, err = proxy.Start(ctx, cfg, o.Version, o.Log); err != nil {
 		return nil, fmt.Errorf("the gateway: %w", err)
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/semel-go/semel/semelhttp"
@@ -48,9 +50,14 @@ func (h *hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	end := func(attempt) {}
 	if r.Method == http.MethodPost {
-		end = h.board.begin(h.side, r.Header.Get("Idempotency-Key"))
+		end = h.board.begin(h.side, laneKey(r.Header))
 	}
 	h.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), endKey{}, end)))
+}
+
+// laneKey is what the lane of a request is known by: the key, or who votes.
+func laneKey(h http.Header) string {
+	return cmp.Or(h.Get("Idempotency-Key"), h.Get("Webhook-Id"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
 }
 
 // attemptHeader tells requests of a script from those that its browser sends by
@@ -91,7 +98,7 @@ func (h *hop) answered(res *http.Response) error {
 	a := attempt{
 		fate:       fateDelivered,
 		status:     res.StatusCode,
-		replayed:   res.Header.Get("Idempotent-Replayed") == "true",
+		replayed:   res.Header.Get(replayedHeader) == "true",
 		retryAfter: res.Header.Get("Retry-After"),
 	}
 	var err error
@@ -108,8 +115,8 @@ func (h *hop) answered(res *http.Response) error {
 }
 
 // problemCode reads the gateway's code out of a problem and leaves the body whole.
-func problemCode(res *http.Response) (string, error) {
-	if res.Header.Get("Content-Type") != "application/problem+json" {
+func problemCode(res *http.Response) (semelhttp.Code, error) {
+	if res.Header.Get("Content-Type") != problemType {
 		return "", nil
 	}
 	body, err := io.ReadAll(res.Body)
@@ -118,7 +125,7 @@ func problemCode(res *http.Response) (string, error) {
 	}
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	var p struct{ Code string }
+	var p problem
 	return p.Code, json.Unmarshal(body, &p)
 }
 

@@ -15,6 +15,7 @@ type keeper struct {
 	file     string
 	addr     string
 	cardTime time.Duration
+	slowTime time.Duration
 	downTime time.Duration
 	charged  func(order string)
 
@@ -34,7 +35,7 @@ func startKeeper(ctx context.Context, file string, o Options, charged func(order
 		return nil, err
 	}
 	k := &keeper{
-		file: file, addr: listener.Addr().String(), cardTime: o.CardTime, downTime: o.RestartTime, charged: charged,
+		file: file, addr: listener.Addr().String(), cardTime: o.CardTime, slowTime: o.slowTime(), downTime: o.RestartTime, charged: charged,
 		closing: make(chan struct{}), done: make(chan error, 1),
 	}
 	go func() { k.done <- k.run(listener, books) }()
@@ -63,7 +64,7 @@ func (k *keeper) live(listener net.Listener, books *ledger) error {
 	dead := make(chan struct{})
 	server := &http.Server{ReadHeaderTimeout: 5 * time.Second}
 	die := sync.OnceFunc(func() { close(dead); server.Close() })
-	s := &shop{ledger: books, cardTime: k.cardTime, charged: k.charged, die: die, dead: dead}
+	s := &shop{ledger: books, cardTime: k.cardTime, slowTime: k.slowTime, charged: k.charged, die: die, dead: dead}
 	server.Handler = s.handler()
 	watch := make(chan struct{})
 	go func() {

@@ -14,22 +14,34 @@ const (
 	storyDoubleClick = "double-click"
 	storyLostAnswer  = "lost-answer"
 	storyDeadShop    = "dead-shop"
+	storyVotes       = "vote-stuffing"
+	storyWebhook     = "webhook-twice"
 )
 
 // The sides of a story.
 const (
 	sideShop    = "shop"    // unprotected
 	sideGateway = "gateway" // protected
+
+	sidePlain   = "plain"   // the office's unprotected handlers
+	sideLibrary = "library" // its protected ones
 )
 
-func stories() []string { return []string{storyDoubleClick, storyLostAnswer, storyDeadShop} }
+func stories() []string {
+	return []string{storyDoubleClick, storyLostAnswer, storyDeadShop, storyVotes, storyWebhook}
+}
 
-func sides() []string { return []string{sideShop, sideGateway} }
+func sidesOf(story string) []string {
+	if story == storyVotes || story == storyWebhook {
+		return []string{sidePlain, sideLibrary}
+	}
+	return []string{sideShop, sideGateway}
+}
 
 // faultOf is the fault that meets the first request of a story.
 func faultOf(story string) string {
 	switch story {
-	case storyLostAnswer:
+	case storyLostAnswer, storyWebhook:
 		return faultLoseAnswer
 	case storyDeadShop:
 		return faultDie
@@ -37,13 +49,15 @@ func faultOf(story string) string {
 	return ""
 }
 
-// lane is one side of a story: one order, paid under one key.
+// lane is one side of a story: one order, paid under one key; one member, voting
+// for one tea; one event of the payment provider.
 type lane struct {
 	story, side string
-	order, key  string
+	order       string // what the service counts by; of a vote, the member
+	key         string // what its requests carry
 	attempts    []attempt
 	last        attempt // of those that ended
-	charges     int     // in the shop's table
+	charges     int     // in the service's table: charges, votes, parcels
 	total       int64   // of them, in fen
 	stage       stage
 	settled     int64 // the charge that the operator found
@@ -52,8 +66,18 @@ type lane struct {
 func (l *lane) id() string { return l.story + "-" + l.side }
 
 func newLane(story, side string) *lane {
-	return &lane{story: story, side: side, order: "A-" + rand.Text()[:6], key: newUUID(), stage: stageStart}
+	l := &lane{story: story, side: side, order: newOrder(), key: newUUID(), stage: stageStart}
+	switch story {
+	case storyVotes:
+		l.order = "M-" + rand.Text()[:6]
+		l.key = l.order
+	case storyWebhook:
+		l.key = "evt_" + rand.Text()[:12]
+	}
+	return l
 }
+
+func newOrder() string { return "A-" + rand.Text()[:6] }
 
 // end notes how the n-th attempt ended. Of two that ran at once the replay may
 // come back before the answer that it repeats.
@@ -82,7 +106,7 @@ type attempt struct {
 	status int // of the answer, lost or not; 0 for none
 	// replayed, code and retryAfter are the gateway's headers and problem code.
 	replayed   bool
-	code       string
+	code       semelhttp.Code
 	retryAfter string
 }
 
@@ -130,12 +154,12 @@ func stageAfter(a attempt, charges int) stage {
 		return stageOther
 	}
 	if a.code != "" {
-		return stageOfCode(semelhttp.Code(a.code), charges)
+		return stageOfCode(a.code, charges)
 	}
 	switch {
 	case a.replayed:
 		return stageReplayed
-	case a.status != http.StatusCreated:
+	case a.status != http.StatusCreated: // which all services here answer with
 		return stageOther
 	case charges > 1:
 		return stageAgain

@@ -38,16 +38,25 @@ CREATE INDEX IF NOT EXISTS charges_order ON charges (order_id);
 CREATE INDEX IF NOT EXISTS charges_reference ON charges (reference)`
 
 func openLedger(ctx context.Context, file string) (*ledger, error) {
-	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: pragmas.Encode()}).String())
+	db, err := openTables(ctx, file, ledgerSchema)
 	if err != nil {
 		return nil, fmt.Errorf("the shop's ledger: %w", err)
 	}
-	if _, err := db.ExecContext(ctx, ledgerSchema); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("the shop's ledger: %w", err)
-	}
 	return &ledger{db}, nil
+}
+
+// openTables opens a service's database, made if it is missing.
+func openTables(ctx context.Context, file, schema string) (*sql.DB, error) {
+	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: pragmas.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.ExecContext(ctx, schema); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
 func (l *ledger) Close() error { return l.db.Close() }

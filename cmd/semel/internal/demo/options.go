@@ -23,7 +23,12 @@ type Options struct {
 	CardTime time.Duration
 	// RestartTime is how long a dead shop stays down. Default 800ms.
 	RestartTime time.Duration
+	// Wait is how long the gateway lets a duplicate wait. Default 3s.
+	Wait time.Duration
 }
+
+// slowTime is how long a slow card network takes: longer than a duplicate waits.
+func (o *Options) slowTime() time.Duration { return o.Wait + time.Second }
 
 const defaultListen = "127.0.0.1:8088"
 
@@ -43,6 +48,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.RestartTime == 0 {
 		c.RestartTime = 800 * time.Millisecond
+	}
+	if c.Wait == 0 {
+		c.Wait = 3 * time.Second
 	}
 	return c
 }

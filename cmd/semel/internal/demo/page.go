@@ -14,12 +14,13 @@ var files embed.FS
 // page shows the board in two languages.
 type page struct {
 	board    *board
+	lab      *lab
 	command  string           // that starts such a gateway
 	words    map[string]words // by language
 	template *template.Template
 }
 
-func newPage(b *board, command string) (*page, error) {
+func (d *Demo) newPage() (*page, error) {
 	all, err := loadWords()
 	if err != nil {
 		return nil, err
@@ -28,12 +29,12 @@ func newPage(b *board, command string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{board: b, command: command, words: all, template: t}, nil
+	return &page{board: d.board, lab: d.lab, command: d.gateway.command(), words: all, template: t}, nil
 }
 
 // handler is everything that the page's address serves.
 func (d *Demo) handler() (http.Handler, error) {
-	p, err := newPage(d.board, d.gateway.command())
+	p, err := d.newPage()
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +51,11 @@ func (d *Demo) handler() (http.Handler, error) {
 	}
 	mux.Handle("/shop/", http.StripPrefix("/shop", newHop(sideShop, d.shop.addr, d.board)))
 	mux.Handle("/gateway/", http.StripPrefix("/gateway", newHop(sideGateway, d.gateway.server.Addr(), d.board)))
+	for _, side := range []string{sidePlain, sideLibrary} {
+		mux.Handle("/"+side+"/", newHop(side, d.office.addr, d.board))
+	}
+	mux.Handle("POST /provider/deliver", newProvider(d.URL(), d.office.secret))
+	mux.Handle("POST /trials/{trial}", d.lab)
 	mux.HandleFunc("POST /reset", d.reset)
 	mux.HandleFunc("POST /operator/resolve", d.resolve)
 	return mux, nil
@@ -57,6 +63,7 @@ func (d *Demo) handler() (http.Handler, error) {
 
 func (d *Demo) reset(w http.ResponseWriter, _ *http.Request) {
 	d.board.reset()
+	d.lab.reset()
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -73,8 +80,10 @@ func (d *Demo) resolve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *page) index(w http.ResponseWriter, r *http.Request) {
+	v := p.view(language(r))
+	v.Own.Draft = ownDraft()
 	var html bytes.Buffer
-	if err := p.template.ExecuteTemplate(&html, "page.html", p.view(language(r))); err != nil {
+	if err := p.template.ExecuteTemplate(&html, "page.html", v); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

@@ -87,8 +87,8 @@ func TestEvents(t *testing.T) {
 	}
 	defer res.Body.Close()
 	next := eventsOf(t, res.Body)
-	for range 6 {
-		next()
+	for id := ""; id != "trial-own"; { // the last piece
+		id, _ = next()
 	}
 	w.pay(w.lane(storyDoubleClick, sideGateway))
 	for {
@@ -183,15 +183,53 @@ func TestEveryStageIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := []stage{stageStart, stageSent, stageFirst, stageAgain, stageLost, stageDied, stageTooSoon, stageDown, stageOther}
-	stages := map[string][]stage{sideShop: both, sideGateway: append(both, stageReplayed, stageBusy, stageHeld, stageSettled, stageReleased)}
+	office := []stage{stageStart, stageSent, stageFirst, stageAgain, stageOther}
+	stages := map[string][]stage{
+		sideShop: both, sideGateway: slices.Concat(both, []stage{stageReplayed, stageBusy, stageHeld, stageSettled, stageReleased}),
+		sidePlain: office, sideLibrary: slices.Concat(office, []stage{stageReplayed, stageBusy}),
+	}
 	for lang, w := range all {
 		for _, story := range stories() {
-			for side, ofSide := range stages {
-				for _, s := range ofSide {
-					if w.note(lane{story: story, side: side, stage: s}) == "" {
+			for _, side := range sidesOf(story) {
+				for _, s := range stages[side] {
+					note := w.note(lane{story: story, side: side, stage: s})
+					if note == "" || s != stageOther && note == w["note."+side+".other"] {
 						t.Errorf("%s has no sentence for %s, %s, %s", lang, story, side, s)
 					}
 				}
+			}
+		}
+	}
+}
+
+// Every trial and its answers have their sentences, and no sentence is of a trial
+// that is no more.
+func TestEveryTrialIsTold(t *testing.T) {
+	t.Parallel()
+	all, err := loadWords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"trial.charges", "trial.unexpected"}
+	trials := []string{ownTrial}
+	for _, g := range trialGroups() {
+		want = append(want, "group."+g.id)
+		for _, trial := range g.trials {
+			trials = append(trials, trial.id)
+		}
+	}
+	for _, id := range trials {
+		want = append(want, "trial."+id+".title", "trial."+id+".does", "trial."+id+".tells")
+	}
+	for lang, w := range all {
+		for _, key := range want {
+			if w[key] == "" {
+				t.Errorf("%s has no %s", lang, key)
+			}
+		}
+		for key := range w {
+			if strings.HasPrefix(key, "trial.") && !slices.Contains(want, key) {
+				t.Errorf("%s has a %s, of no trial", lang, key)
 			}
 		}
 	}

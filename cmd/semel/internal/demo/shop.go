@@ -17,6 +17,8 @@ const (
 	faultLoseAnswer = "lose-answer"
 	// faultDie makes the shop die between its commit and its answer.
 	faultDie = "die-after-charge"
+	// faultSlow makes the shop's card network slower than the gateway waits.
+	faultSlow = "slow-card"
 )
 
 // shop is a service as many are: it charges what it is asked to, each time. It
@@ -24,6 +26,7 @@ const (
 type shop struct {
 	ledger   *ledger
 	cardTime time.Duration
+	slowTime time.Duration
 	charged  func(order string) // told of each commit
 	die      func()             // cuts all connections and the listener
 	dead     <-chan struct{}
@@ -46,7 +49,11 @@ func (s *shop) charge(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "an order needs a number and an amount", http.StatusUnprocessableEntity)
 		return
 	}
-	c, err := s.take(c, r.Header.Get("Idempotency-Key"))
+	cardTime := s.cardTime
+	if r.Header.Get(faultHeader) == faultSlow {
+		cardTime = s.slowTime
+	}
+	c, err := s.take(c, r.Header.Get("Idempotency-Key"), cardTime)
 	if errors.Is(err, http.ErrServerClosed) {
 		panic(http.ErrAbortHandler)
 	}
@@ -64,8 +71,8 @@ func (s *shop) charge(w http.ResponseWriter, r *http.Request) {
 
 // take charges the card, whether or not the client still listens, unless the shop
 // dies first.
-func (s *shop) take(c charge, reference string) (charge, error) {
-	network := time.NewTimer(s.cardTime)
+func (s *shop) take(c charge, reference string, cardTime time.Duration) (charge, error) {
+	network := time.NewTimer(cardTime)
 	defer network.Stop()
 	select {
 	case <-network.C:

@@ -49,7 +49,7 @@ func (w *world) payTwice(l lane) [2]answer {
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, side := range sides() {
+	for _, side := range sidesOf(storyLostAnswer) {
 		l := w.lane(storyLostAnswer, side)
 		if a := w.pay(l, faultHeader, faultLoseAnswer); a.status != 0 {
 			t.Errorf("%s: the lost answer arrived: %+v", side, a)
@@ -86,7 +86,7 @@ func TestShopIsDown(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, time.Hour)
 	w.pay(w.lane(storyDeadShop, sideShop), faultHeader, faultDie)
-	for _, side := range sides() {
+	for _, side := range sidesOf(storyDoubleClick) {
 		l := w.lane(storyDoubleClick, side)
 		if a := w.pay(l); a.status != http.StatusBadGateway || a.code != "upstream-unreachable" {
 			t.Errorf("%s: %+v", side, a)

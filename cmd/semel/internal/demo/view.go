@@ -10,6 +10,8 @@ type view struct {
 	Lang, Other string
 	Words       words
 	Stories     []storyView
+	Groups      []groupView
+	Own         trialView
 	Credential  string
 	Command     string
 }
@@ -19,6 +21,7 @@ type storyView struct {
 	Number int
 	Words  words
 	Lanes  []laneView
+	Code   string // that guards it, where the library does
 }
 
 // Says returns one of the story's texts.
@@ -42,7 +45,10 @@ type laneView struct {
 }
 
 // Says returns one of the side's texts.
-func (l laneView) Says(what string) string { return l.Words["side."+l.Side+"."+what] }
+func (l laneView) Says(what string) string { return l.About("side." + l.Side + "." + what) }
+
+// About returns one of the texts that stories may have of their own.
+func (l laneView) About(what string) string { return l.Words.about(l.Story, what) }
 
 // rowView is one attempt.
 type rowView struct {
@@ -59,7 +65,7 @@ func (p *page) view(lang string) view {
 	}
 	all := p.board.snapshot()
 	for i, story := range stories() {
-		s := storyView{ID: story, Number: i + 1, Words: v.Words}
+		s := storyView{ID: story, Number: i + 1, Words: v.Words, Code: guardCode(story)}
 		for _, l := range all {
 			if l.story == story {
 				s.Lanes = append(s.Lanes, viewLane(l, v.Words))
@@ -67,28 +73,45 @@ func (p *page) view(lang string) view {
 		}
 		v.Stories = append(v.Stories, s)
 	}
+	v.Groups, v.Own = viewGroups(p.lab, v.Words), viewTrial(p.lab, ownTrial, v.Words)
 	return v
 }
 
-func (v view) lanes() []laneView {
-	var all []laneView
+// piece is a part of the page that changes.
+type piece struct {
+	id, template string
+	view         any
+}
+
+func (v view) pieces() []piece {
+	var all []piece
 	for _, s := range v.Stories {
-		all = append(all, s.Lanes...)
+		for _, l := range s.Lanes {
+			all = append(all, piece{l.ID, "lane", l})
+		}
 	}
-	return all
+	for _, g := range v.Groups {
+		for _, t := range g.Trials {
+			all = append(all, piece{t.ElementID(), "trial", t})
+		}
+	}
+	return append(all, piece{v.Own.ElementID(), "trial", v.Own})
 }
 
 func viewLane(l lane, w words) laneView {
 	v := laneView{
 		ID: l.id(), Story: l.story, Side: l.side, Order: l.order, Key: l.key, Fault: faultOf(l.story), Words: w,
-		Charges: l.charges, Caption: w["charges"], Total: money(l.total), Verdict: verdict(l),
-		Note: w.note(l), Header: headerThatDidIt(l, w), Pay: w["pay"], Held: l.stage == stageHeld,
+		Charges: l.charges, Caption: w.about(l.story, "charges"), Total: money(l.total), Verdict: verdict(l),
+		Note: w.note(l), Header: headerThatDidIt(l, w), Pay: w.about(l.story, "pay"), Held: l.stage == stageHeld,
 	}
 	if l.charges == 1 {
-		v.Caption = w["charge"]
+		v.Caption = w.about(l.story, "charge")
 	}
 	if len(l.attempts) > 0 {
-		v.Pay = w["pay.again"]
+		v.Pay = w.about(l.story, "pay.again")
+	}
+	if sidesOf(l.story)[0] == sidePlain {
+		v.Total = "" // neither votes nor parcels are money
 	}
 	for _, a := range l.attempts {
 		v.Rows = append(v.Rows, viewRow(a, l, w))
@@ -114,20 +137,45 @@ func headerThatDidIt(l lane, w words) string {
 	case stageStart, stageSent, stageLost, stageTooSoon, stageDown, stageReleased, stageOther:
 		return ""
 	case stageReplayed:
-		return "Idempotent-Replayed: true"
+		if l.story == storyVotes {
+			return keyShown(l)
+		}
+		return replayedHeader + ": true"
 	case stageBusy:
 		return "Retry-After: " + l.last.retryAfter
 	}
-	if l.side == sideShop {
-		return keyHeader(l) + " " + w["ignored"]
+	if isUnprotected(l) {
+		return unguarded(l, w)
 	}
-	return keyHeader(l)
+	return keyShown(l)
 }
 
-func keyHeader(l lane) string { return "Idempotency-Key: " + l.key[:8] + "…" }
+func isUnprotected(l lane) bool { return l.side == sideShop || l.side == sidePlain }
+
+// unguarded is what an unprotected service does about a key.
+func unguarded(l lane, w words) string {
+	if l.story == storyVotes {
+		return w["unkeyed"]
+	}
+	return keyShown(l) + " " + w["ignored"]
+}
+
+// keyShown is the key of a lane's requests as the page shows it.
+func keyShown(l lane) string {
+	switch l.story {
+	case storyVotes:
+		return "KeyOf(" + l.order + ", " + tea + ")"
+	case storyWebhook:
+		return "Webhook-Id: " + l.key
+	}
+	return "Idempotency-Key: " + l.key[:8] + "…"
+}
 
 func viewRow(a attempt, l lane, w words) rowView {
-	row := rowView{Time: a.at.Format("15:04:05.000"), Status: "···", Kind: "pending", Text: keyHeader(l)}
+	row := rowView{Time: a.at.Format("15:04:05.000"), Status: "···", Kind: "pending", Text: keyShown(l)}
+	if isUnprotected(l) && l.story == storyVotes {
+		row.Text = unguarded(l, w)
+	}
 	if !a.ended {
 		return row
 	}
@@ -157,13 +205,13 @@ func kindOf(a attempt) string {
 func textOf(a attempt, l lane, w words) string {
 	switch {
 	case a.replayed:
-		return "Idempotent-Replayed: true"
+		return replayedHeader + ": true"
 	case a.code != "" && a.retryAfter != "":
-		return a.code + " · Retry-After: " + a.retryAfter
+		return string(a.code) + " · Retry-After: " + a.retryAfter
 	case a.code != "":
-		return a.code
-	case l.side == sideShop:
-		return keyHeader(l) + " " + w["ignored"]
+		return string(a.code)
+	case isUnprotected(l):
+		return unguarded(l, w)
 	}
-	return keyHeader(l) + " " + w["claimed"]
+	return keyShown(l) + " " + w["claimed"]
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -33,13 +34,16 @@ func loadWords() (map[string]words, error) {
 	return all, nil
 }
 
+// about is a text of a story where that has one of its own, else the common one.
+func (w words) about(story, what string) string {
+	return cmp.Or(w["story."+story+"."+what], w[what])
+}
+
 // note is the sentence about a lane: of its story where that has one of its own,
 // else of its side.
 func (w words) note(l lane) string {
-	text, ok := w["note."+l.story+"."+l.side+"."+string(l.stage)]
-	if !ok {
-		text = w["note."+l.side+"."+string(l.stage)]
-	}
+	stage := string(l.stage)
+	text := cmp.Or(w["note."+l.story+"."+l.side+"."+stage], w["note."+l.side+"."+stage], w["note."+l.side+"."+string(stageOther)])
 	return strings.NewReplacer(
 		"{attempts}", fmt.Sprint(len(l.attempts)),
 		"{charges}", fmt.Sprint(l.charges),

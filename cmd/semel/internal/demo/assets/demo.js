@@ -7,21 +7,34 @@ const retryDelay = 1300; // ms; longer than the shop needs to come back
 const maxRetries = 6;
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-const part = (lane, name) => lane.querySelector(`[data-part="${name}"]`);
-const sideOf = (lane) => (lane.classList.contains("gateway") ? "gateway" : "shop");
+const part = (piece, name) => piece.querySelector(`[data-part="${name}"]`);
+const storyOf = (lane) => lane.closest(".story").dataset.story;
 const orderOf = (lane) => part(lane, "order").dataset;
+
+// requestOf is what a lane's button sends: a payment under a key, a member's vote
+// without any, or the wish that the provider deliver its event.
+function requestOf(lane, order) {
+  const { side } = lane.dataset;
+  const json = { "Content-Type": "application/json" };
+  switch (storyOf(lane)) {
+    case "vote-stuffing":
+      return { url: `/${side}/votes`, headers: { ...json, "Authorization": `Bearer ${order.key}` }, body: JSON.stringify({ tea: "Tieguanyin" }) };
+    case "webhook-twice":
+      return { url: "/provider/deliver", headers: {}, body: new URLSearchParams({ side, event: order.key, order: order.order }) };
+  }
+  return {
+    url: `/${side}/charges`,
+    headers: { ...json, "Authorization": document.body.dataset.credential, "Idempotency-Key": order.key },
+    body: JSON.stringify({ order: order.order, customer: "Lin Mei", item: "Tea set", amount: 29900 }),
+  };
+}
 
 // send makes one request and returns the status, or 0 where no answer came.
 async function send(lane, order, fault) {
-  const headers = {
-    "Authorization": document.body.dataset.credential,
-    "Content-Type": "application/json",
-    "Idempotency-Key": order.key,
-  };
+  const { url, headers, body } = requestOf(lane, order);
   if (fault) Object.assign(headers, { "Demo-Fault": fault, "Demo-Attempt": crypto.randomUUID() });
-  const body = JSON.stringify({ order: order.order, customer: "Lin Mei", item: "Tea set", amount: 29900 });
   try {
-    const answer = await fetch(`/${sideOf(lane)}/charges`, { method: "POST", headers, body });
+    const answer = await fetch(url, { method: "POST", headers, body });
     await answer.arrayBuffer();
     return answer.status;
   } catch {
@@ -50,11 +63,21 @@ async function pay(lane) {
 // side at a time: its death cuts every request that is under way.
 async function playBoth(story) {
   const { story: name } = story.dataset;
+  const clicks = { "double-click": 2, "vote-stuffing": 8 }[name] ?? 1;
   for (const lane of story.querySelectorAll(".lane")) {
     const paid = pay(lane);
-    if (name === "double-click") pay(lane);
+    for (let n = 1; n < clicks; n++) pay(lane);
     if (name === "dead-shop") await paid;
   }
+}
+
+// tryOut makes the server send a trial's raw requests, which no browser would.
+function tryOut(trial) {
+  return fetch(`/trials/${trial.dataset.trial}`, { method: "POST", body: trial.querySelector("textarea")?.value });
+}
+
+function tryAll() {
+  for (const trial of document.querySelectorAll(".trial")) if (trial.dataset.trial !== "own") tryOut(trial);
 }
 
 // resolve asks the operator, again if the shop whose books it needs is still down.
@@ -74,13 +97,20 @@ document.addEventListener("click", (event) => {
   if ("pay" in button.dataset) pay(lane);
   if ("resolve" in button.dataset) resolve(lane);
   if ("both" in button.dataset) playBoth(button.closest(".story"));
+  if ("try" in button.dataset) {
+    const trial = button.closest(".trial");
+    part(trial, "wire").open = true;
+    tryOut(trial);
+  }
+  if ("all" in button.dataset) tryAll();
   if (button.id === "reset") fetch("/reset", { method: "POST" });
 });
 
-// update brings one part of a lane to what the server rendered, and touches
+// update brings one part of a piece to what the server rendered, and touches
 // nothing that is right already: focus, animations and screen readers depend on it.
 function update(old, fresh) {
   for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
+    if (name === "open") continue; // is the reader's
     const value = fresh.getAttribute(name);
     if (value === null) old.removeAttribute(name);
     else if (value !== old.getAttribute(name)) old.setAttribute(name, value);
@@ -100,12 +130,12 @@ function updateEach(old, fresh) {
 const events = new EventSource(`/events?lang=${document.documentElement.lang}`);
 const offline = document.getElementById("offline");
 
-events.addEventListener("lane", (event) => {
+events.addEventListener("piece", (event) => {
   const { id, html } = JSON.parse(event.data);
   const template = document.createElement("template");
   template.innerHTML = html;
-  const lane = document.getElementById(id);
-  for (const fresh of template.content.querySelectorAll("[data-part]")) update(part(lane, fresh.dataset.part), fresh);
+  const piece = document.getElementById(id);
+  for (const fresh of template.content.querySelectorAll("[data-part]")) update(part(piece, fresh.dataset.part), fresh);
 });
 events.addEventListener("open", () => { offline.hidden = true; });
 events.addEventListener("error", () => { offline.hidden = false; });
