@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The three stories of `semel demo`, told with curl: a double click, a lost
-# answer, and a service that dies after charging; each first without and then
-# behind the gateway.
+# The stories of `semel demo`, told with curl: a double click, a lost answer, and a
+# service that dies after charging, each first without and then behind the gateway;
+# a stuffed ballot and a webhook that comes twice, each first without and then with
+# the library; and requests that the gateway refuses.
 #
 #   examples/curl/stories.sh [URL]
 #
 # URL is a running demo, as `semel demo` prints it. Without one, a demo is started
 # from this checkout (which needs Go) and ended with the script. Needs bash and
-# curl. Exits with 1 if a customer behind the gateway was not charged exactly once.
+# curl. Exits with 1 if something guarded did not happen exactly once, or if the
+# gateway gave another answer than the one it should.
 set -euo pipefail
 
 credential='Authorization: Bearer demo-customer'
@@ -58,17 +60,23 @@ new_order() {
 
 # pay SIDE [FAULT] sends the order once and prints what came back.
 pay() {
-  local side=$1 fault=${2:-} answer status
+  local side=$1 fault=${2:-} answer
   local args=(-s -m 20 -D - -X POST "$url/$side/charges"
     -H "$credential" -H 'Content-Type: application/json' -H "Idempotency-Key: $key"
     -d "{\"order\":\"$order\",\"customer\":\"Lin Mei\",\"item\":\"Tea set\",\"amount\":29900}")
   if [[ -n $fault ]]; then args+=(-H "Demo-Fault: $fault"); fi
   if answer=$(curl "${args[@]}" | tr -d '\r'); then
-    status=$(sed -n '1s/^HTTP[^ ]* \([0-9]*\).*/\1/p' <<<"$answer")
-    echo "    $status$(header Idempotent-Replayed <<<"$answer")$(problem <<<"$answer")"
+    shown <<<"$answer"
   else
     echo '    no answer: the connection was cut'
   fi
+}
+
+# shown prints the status line and what else tells of a replay or a problem.
+shown() {
+  local answer
+  answer=$(cat)
+  echo "    $(sed -n '1s/^HTTP[^ ]* \([0-9]*\).*/\1/p' <<<"$answer")$(header Idempotent-Replayed <<<"$answer")$(problem <<<"$answer")"
 }
 
 header() { sed -n "s/^\($1: .*\)$/  \1/Ip"; }
@@ -87,30 +95,36 @@ pay_again() {
 }
 
 # charges prints how often the shop's table says that the order was charged.
-charges() {
+charges() { count "shop/charges?order=$order"; }
+
+# count PATH asks a service what its table says, also while it is down.
+count() {
   local answer
   for _ in $(seq 1 50); do
-    if answer=$(curl -sf "$url/shop/charges?order=$order"); then
+    if answer=$(curl -sf "$url/$1"); then
       sed 's/.*"count":\([0-9]*\).*/\1/' <<<"$answer"
       return
     fi
     sleep 0.2
   done
-  echo "the shop does not answer at $url" >&2
+  echo "nobody answers at $url/$1" >&2
   return 1
 }
 
-# verdict SIDE prints the count, and notes a wrong one behind the gateway.
+# verdict SIDE WHAT PATH prints a count, and notes a wrong one on a guarded side.
 verdict() {
   local n
-  n=$(charges)
-  echo "    → charges in the shop's table: $n"
-  if [[ $1 == gateway && $n != 1 ]]; then failed=1; fi
+  n=$(count "$3")
+  echo "    → $2: $n"
+  if [[ $1 == gateway || $1 == library ]] && [[ $n != 1 ]]; then failed=1; fi
 }
+
+verdict_charges() { verdict "$1" "charges in the shop's table" "shop/charges?order=$order"; }
 
 title() {
   case $1 in
-    shop) echo '  unprotected:' ;;
+    shop | plain) echo '  unprotected:' ;;
+    library) echo '  with the library:' ;;
     gateway) echo '  behind semel proxy:' ;;
   esac
 }
@@ -123,7 +137,7 @@ double_click() {
     pay $side & local first=$!
     pay $side & local second=$!
     wait $first $second
-    verdict $side
+    verdict_charges $side
   done
 }
 
@@ -134,7 +148,7 @@ lost_answer() {
     title $side
     pay $side lose-answer
     pay $side
-    verdict $side
+    verdict_charges $side
   done
 }
 
@@ -150,8 +164,78 @@ dead_shop() {
       echo "    the operator looks in the shop's books: $(curl -s -X POST "$url/operator/resolve" -d "key=$key")"
       pay $side
     fi
-    verdict $side
+    verdict_charges $side
   done
+}
+
+# vote SIDE prints what a member's vote, which has no key, is answered with.
+vote() {
+  curl -s -m 20 -D - -X POST "$url/$1/votes" -H "Authorization: Bearer $member" \
+    -H 'Content-Type: application/json' -d '{"tea":"Tieguanyin"}' | tr -d '\r' | shown
+}
+
+stuffed_ballot() {
+  echo '4. A member votes four times; the service makes the key, of member and tea'
+  for side in plain library; do
+    member="M-$(new_key)"
+    title $side
+    vote $side & local first=$!
+    vote $side & local second=$!
+    wait $first $second
+    vote $side
+    vote $side
+    verdict $side "votes in the office's table" "$side/votes?member=$member"
+  done
+}
+
+# deliver SIDE [FAULT] lets the payment provider deliver the event once.
+deliver() {
+  local args=(-s -m 20 -o "$scratch/heard" -w '%{http_code}' "$url/provider/deliver" -d "side=$1&event=$event&order=$order")
+  if [[ -n ${2:-} ]]; then args+=(-H "Demo-Fault: $2"); fi
+  case $(curl "${args[@]}") in
+    204) echo '    delivered, and acknowledged' ;;
+    *) echo "    $(cat "$scratch/heard")" ;;
+  esac
+}
+
+webhook_twice() {
+  echo '5. A webhook comes again, because its acknowledgement was lost'
+  for side in plain library; do
+    new_order
+    event="evt_$key"
+    title $side
+    deliver $side lose-answer
+    deliver $side
+    verdict $side "parcels in the office's table" "$side/parcels?order=$order"
+  done
+}
+
+# broken WHAT CODE BODY HEADER… sends a payment to the gateway with the given
+# headers and compares the code of the answer.
+broken() {
+  local what=$1 want=$2 body=$3 args=() answer code
+  shift 3
+  for field in "$@"; do args+=(-H "$field"); done
+  answer=$(curl -s -m 20 -X POST "$url/gateway/charges" -H 'Content-Type: application/json' "${args[@]}" -d "$body")
+  code=$(problem <<<"$answer" | tr -d ' ')
+  echo "  $what: ${code:-done}"
+  if [[ ${code:-done} != "$want" ]]; then failed=1; fi
+}
+
+break_it() {
+  echo '6. Requests that break the rules'
+  new_order
+  local body="{\"order\":\"$order\",\"customer\":\"Lin Mei\",\"item\":\"Tea set\",\"amount\":29900}"
+  broken 'no key' missing-key "$body" "$credential"
+  broken 'an empty key' invalid-key "$body" "$credential" 'Idempotency-Key;'
+  broken 'two key lines' invalid-key "$body" "$credential" "Idempotency-Key: $key" "Idempotency-Key: $(new_key)"
+  broken 'a comma list' invalid-key "$body" "$credential" 'Idempotency-Key: a, b'
+  broken 'a quote that never closes' invalid-key "$body" "$credential" "Idempotency-Key: \"$key"
+  broken 'a key of 256 characters' invalid-key "$body" "$credential" "Idempotency-Key: $(printf 'k%.0s' $(seq 256))"
+  broken 'nobody'"'"'s key' no-principal "$body" "Idempotency-Key: $key"
+  broken 'a good key' done "$body" "$credential" "Idempotency-Key: $key"
+  broken 'another body under it' key-reused "${body/29900/1}" "$credential" "Idempotency-Key: $key"
+  broken 'another user with the same key' done "$body" 'Authorization: Bearer somebody-else' "Idempotency-Key: $key"
 }
 
 url=${1:-}
@@ -160,7 +244,10 @@ url=${url%/}
 double_click
 lost_answer
 dead_shop
+stuffed_ballot
+webhook_twice
+break_it
 if [[ $failed != 0 ]]; then
-  echo 'A customer behind the gateway was not charged exactly once: please report this.' >&2
+  echo 'Something guarded did not happen exactly once, or an answer is wrong: please report this.' >&2
 fi
 exit $failed

@@ -24,11 +24,11 @@ func TestStoriesWithCurl(t *testing.T) {
 			counts = append(counts, strings.TrimSpace(n))
 		}
 	}
-	if got := strings.Join(counts, " "); got != "2 1 2 1 2 1" {
-		t.Errorf("charges %s, want two without and one with the gateway in each story:\n%s", got, out)
+	if got := strings.Join(counts, " "); got != "2 1 2 1 2 1 4 1 2 1" {
+		t.Errorf("counts %s, want one on each guarded side and more on the other:\n%s", got, out)
 	}
-	if n := strings.Count(string(out), "Idempotent-Replayed: true"); n != 3 {
-		t.Errorf("%d replays are shown, want one in each story:\n%s", n, out)
+	if n := strings.Count(string(out), "Idempotent-Replayed: true"); n != 6 {
+		t.Errorf("%d replays are shown, want one in each story of the gateway and three of the voter:\n%s", n, out)
 	}
 	d.interrupt()
 }

@@ -1,12 +1,15 @@
 package demo
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // Every trial ends as it is told: with its status, code and charges, and with a
@@ -14,22 +17,18 @@ import (
 func TestTrials(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, Options{CardTime: 10 * time.Millisecond, Wait: time.Second})
-	var all sync.WaitGroup
 	for _, g := range trialGroups() {
 		for _, trial := range g.trials {
-			all.Go(func() {
-				w.post("/trials/"+trial.id, "")
-				r, _ := w.lab.last(trial.id)
-				if !r.asWanted {
-					t.Errorf("%s ended as %+v, want %+v:\n%s", trial.id, r.end(), trial.want, r.last().got)
-				}
-				if x := r.last(); (x.problem.Retry == "same-key") != (x.retryAfter != "") || x.problem.Code != "" && x.problem.Detail == "" {
-					t.Errorf("%s: Retry-After %q beside %+v", trial.id, x.retryAfter, x.problem)
-				}
-			})
+			w.post("/trials/"+trial.id, "")
+			r, _ := w.lab.last(trial.id)
+			if !r.asWanted {
+				t.Errorf("%s ended as %+v, want %+v:\n%s", trial.id, r.end(), trial.want, r.last().got)
+			}
+			if x := r.last(); (x.problem.Retry == semelhttp.RetrySameKey) != (x.retryAfter != "") || x.problem.Code != "" && x.problem.Detail == "" {
+				t.Errorf("%s: Retry-After %q beside %+v", trial.id, x.retryAfter, x.problem)
+			}
 		}
 	}
-	all.Wait()
 }
 
 // What the gateway sends to the page is shown, and said to be unexpected where it
@@ -81,6 +80,35 @@ func TestOwnRequest(t *testing.T) {
 
 func ownDraftOf(length string) string {
 	return "POST /charges HTTP/1.1\nContent-Length: " + length + "\n\nbody"
+}
+
+// A gateway that answers otherwise than it should is not explained as if it did, and
+// a run that was under way at a reset is not noted.
+func TestUnexpectedAnswer(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	none := func(context.Context, string) (int, int64, error) { return 0, 0, nil }
+	l := newLab(listener.Addr().String(), none, newBell())
+	for _, reset := range []bool{false, true} {
+		var done sync.WaitGroup
+		done.Go(func() { l.try(t.Context(), l.trials["no-key"]) })
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reset {
+			l.reset()
+		}
+		conn.Close()
+		done.Wait()
+		if r, begun := l.last("no-key"); begun == reset || r.asWanted {
+			t.Errorf("reset %t: %+v, %t", reset, r, begun)
+		}
+	}
 }
 
 // A server that says nothing, or no HTTP, is no answer.

@@ -20,13 +20,15 @@ type trialView struct {
 	Pending   bool
 	Ended     bool
 	Answer    rowView
-	Facts     []string // of the answer, as they are on the wire
-	Advice    string   // what the retry member means
+	Facts     []fact
 	Charges   string
 	Detail    string // the gateway's own sentence
 	Tells     string
 	Exchanges []exchangeView
 }
+
+// fact is something on the wire that a program would act on, and what it means.
+type fact struct{ Text, Means string }
 
 // exchangeView is what went over the wire.
 type exchangeView struct{ Sent, Got string }
@@ -57,11 +59,8 @@ func viewTrial(l *lab, id string, w words) trialView {
 	}
 	x := r.last()
 	v.Answer = viewAnswer(x, w)
-	v.Facts = factsOf(x)
+	v.Facts = factsOf(x, w)
 	v.Detail = x.problem.Detail
-	if x.problem.Retry != "" {
-		v.Advice = w["retry."+string(x.problem.Retry)]
-	}
 	if id != ownTrial { // whose order is not known
 		v.Charges = strings.ReplaceAll(w["trial.charges"], "{charges}", fmt.Sprint(r.charges))
 	}
@@ -82,20 +81,19 @@ func viewAnswer(x exchange, w words) rowView {
 	return rowView{Status: fmt.Sprint(x.status, " ", http.StatusText(x.status)), Kind: kindOf(attempt{status: x.status, replayed: x.replayed})}
 }
 
-// factsOf is what a program would act on.
-func factsOf(x exchange) []string {
-	var facts []string
+func factsOf(x exchange, w words) []fact {
+	var facts []fact
 	if x.problem.Code != "" {
-		facts = append(facts, string(x.problem.Code))
+		facts = append(facts, fact{Text: string(x.problem.Code)})
 	}
-	if x.problem.Retry != "" {
-		facts = append(facts, "retry: "+string(x.problem.Retry))
+	if retry := string(x.problem.Retry); retry != "" {
+		facts = append(facts, fact{"retry: " + retry, w["retry."+retry]})
 	}
 	if x.retryAfter != "" {
-		facts = append(facts, "Retry-After: "+x.retryAfter)
+		facts = append(facts, fact{Text: "Retry-After: " + x.retryAfter})
 	}
 	if x.replayed {
-		facts = append(facts, replayedHeader+": true")
+		facts = append(facts, fact{Text: replayedHeader + ": true"})
 	}
 	return facts
 }

@@ -29,6 +29,9 @@ function requestOf(lane, order) {
   };
 }
 
+// post asks the page's own server; whether it still listens, the events tell.
+const post = (url, body) => fetch(url, { method: "POST", body }).catch(() => Response.error());
+
 // send makes one request and returns the status, or 0 where no answer came.
 async function send(lane, order, fault) {
   const { url, headers, body } = requestOf(lane, order);
@@ -73,7 +76,7 @@ async function playBoth(story) {
 
 // tryOut makes the server send a trial's raw requests, which no browser would.
 function tryOut(trial) {
-  return fetch(`/trials/${trial.dataset.trial}`, { method: "POST", body: trial.querySelector("textarea")?.value });
+  post(`/trials/${trial.dataset.trial}`, trial.querySelector("textarea")?.value);
 }
 
 function tryAll() {
@@ -84,7 +87,7 @@ function tryAll() {
 async function resolve(lane) {
   const body = new URLSearchParams({ key: orderOf(lane).key });
   for (let n = 0; n < maxRetries; n++) {
-    const answer = await fetch("/operator/resolve", { method: "POST", body });
+    const answer = await post("/operator/resolve", body);
     if (answer.ok) return;
     await pause(retryDelay);
   }
@@ -103,7 +106,7 @@ document.addEventListener("click", (event) => {
     tryOut(trial);
   }
   if ("all" in button.dataset) tryAll();
-  if (button.id === "reset") fetch("/reset", { method: "POST" });
+  if (button.id === "reset") post("/reset");
 });
 
 // update brings one part of a piece to what the server rendered, and touches
