@@ -163,7 +163,7 @@ func ownRequest(t *testing.T, b *browser) {
 		t.Errorf("the visitor's request: %s", said)
 	}
 	b.click("#trial-own [data-try]")
-	b.await(`document.querySelector("#trial-own .facts").innerText.includes("Idempotent-Replayed: true")`)
+	b.await(`document.querySelector("#trial-own .facts")?.innerText.includes("Idempotent-Replayed: true")`)
 }
 
 func startOver(t *testing.T, b *browser) {
