@@ -124,8 +124,11 @@ func (f failedReader) Read([]byte) (int, error) { return 0, f.err }
 // identify makes the input of the request's fingerprint, and those by which it may
 // be known from before.
 func (x *exchange) identify() *Problem {
+	if x.m.opts.PerRoute != nil {
+		x.route = x.m.opts.PerRoute(x.r)
+	}
 	d := &x.memory.identity
-	d.begin(x.r, x.route())
+	d.begin(x.r, x.route)
 	now, err := x.m.contents[0].contentOf(x.r, &x.body)
 	if err != nil {
 		return problemOfBody(err)

@@ -19,6 +19,7 @@ type exchange struct {
 	parts     [1]string // the key's text, where KeyOf finds it without an allocation
 	from      origin
 	principal string
+	route     string // the part of the scope that Options.PerRoute names
 	former    []semel.Input
 
 	claim   *semel.Run
@@ -44,7 +45,7 @@ func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
 
 // op is the operation that the request asks for.
 func (x *exchange) op() semel.Op {
-	scope := semel.Scope{Principal: x.principal, Operation: x.route()}
+	scope := semel.Scope{Principal: x.principal, Operation: x.route}
 	op := x.m.op
 	if x.from == derived {
 		op = x.m.derivedOp
@@ -55,14 +56,6 @@ func (x *exchange) op() semel.Op {
 	}
 	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
 	return op
-}
-
-// route is the part of the scope that [Options.PerRoute] names.
-func (x *exchange) route() string {
-	if x.m.opts.PerRoute == nil {
-		return ""
-	}
-	return x.m.opts.PerRoute(x.r)
 }
 
 func (x *exchange) label() string {

@@ -63,7 +63,7 @@ func (x *exchange) watched(next http.Handler, ended chan<- semel.Verdict) {
 func (x *exchange) observedOp() semel.Op {
 	op := x.op()
 	key := op.Key.ID()
-	op.Key = semel.KeyOf(semel.Scope{Principal: x.principal, Operation: x.route()}, "semel/observe/1", string(key[:]))
+	op.Key = semel.KeyOf(semel.Scope{Principal: x.principal, Operation: x.route}, "semel/observe/1", string(key[:]))
 	op.Policy, op.Wait = semel.AtLeastOnce, -1
 	return op
 }
