@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	_ "github.com/semel-go/semel/cmd/semel/internal/cli" // so that a change of the binary's code makes a cached result stale
@@ -21,6 +23,7 @@ func TestBinary(t *testing.T) {
 	t.Run("killed at each step", func(t *testing.T) { testKilledAtEachStep(t, tagged) })
 	t.Run("the release has no crash points", func(t *testing.T) { testReleaseHasNoCrashPoints(t, release, tagged) })
 	t.Run("SIGTERM", func(t *testing.T) { testTerm(t, release) })
+	t.Run("SIGHUP", func(t *testing.T) { testHangup(t, release) })
 }
 
 const killsPerCell = 21 // ten cells
@@ -130,4 +133,54 @@ func testTerm(t *testing.T, release string) {
 	if !strings.Contains(p.logs.String(), "stopped: all requests are recorded") {
 		t.Errorf("log:\n%s", p.logs.String())
 	}
+}
+
+// A request that runs while the configuration is reloaded is answered and
+// recorded by its old upstream; the process goes on with the new one.
+func testHangup(t *testing.T, release string) {
+	t.Parallel()
+	begun, end := make(chan struct{}), make(chan struct{})
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Idempotency-Key") == "running" {
+			close(begun)
+			<-end
+		}
+		io.WriteString(w, "first")
+	}))
+	t.Cleanup(first.Close)
+	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "second") }))
+	t.Cleanup(second.Close)
+	file := filepath.Join(t.TempDir(), "semel.yaml")
+	write := func(upstream string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("upstream: "+upstream+"\nprincipal: global\nstore: 'memory:'\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first.URL)
+	p := launch(t, release, "", "--admin=off", "--config="+file)
+	replies := make(chan reply, 1)
+	go func() { replies <- p.post("running") }()
+	<-begun
+	write(second.URL)
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; n++ {
+		got := p.post(fmt.Sprint("probe-", n))
+		if got.status != 200 {
+			t.Fatalf("a request was dropped: %+v", got)
+		}
+		if got.body == "second" {
+			break
+		}
+	}
+	close(end)
+	if got := <-replies; got.status != 200 || got.body != "first" {
+		t.Errorf("the running request: %+v", got)
+	}
+	if got := p.post("running"); !got.replayed || got.body != "first" {
+		t.Errorf("its retry: %+v", got)
+	}
+	p.stop()
 }

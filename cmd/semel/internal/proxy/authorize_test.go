@@ -97,7 +97,7 @@ func TestAuthorizeNeverFailsOpen(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"silent":    func(w http.ResponseWriter, r *http.Request) { <-hang },
 		"cut":       func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) },
-		"malformed": func(w http.ResponseWriter, r *http.Request) { raw(w, "HTTP/1.1 yes\r\n\r\n") },
+		"malformed": func(w http.ResponseWriter, r *http.Request) { raw(w, "HTTP/1.1 CANARY\r\n\r\n") },
 		"redirect to a yes": func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/yes" {
 				http.Redirect(w, r, "/yes", http.StatusFound)
@@ -113,6 +113,9 @@ func TestAuthorizeNeverFailsOpen(t *testing.T) {
 	auth.Close()
 	g.post("k-1", "tea").want(t, 503, "store-unavailable")
 	up.wantExecuted(t, 0)
+	if strings.Contains(g.logs.String(), "CANARY") {
+		t.Error("the log quotes the authoriser")
+	}
 	_, text := g.admin("/metrics")
 	for _, want := range []string{`semel_authorize_seconds_count{answer="no"} 1`, `semel_authorize_seconds_count{answer="none"} 16`} {
 		if !strings.Contains(text, want) {
@@ -131,7 +134,7 @@ func TestAuthorizeNotWhereNothingIsGuarded(t *testing.T) {
 	g := startFile(t, up.URL, "routes:\n  - {path: /seen, observe: true}\n  - {path: /off, enabled: false}\n", "--authorize="+auth.URL, "--authorize-headers=X-User")
 	for _, path := range []string{"/seen", "/off"} {
 		if a := g.send("POST", path, "k-1", "tea", "X-User: root"); a.status != 200 {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
 		}
 		if r := <-seen; r.Header.Get("X-User") != "" {
 			t.Errorf("%s: the client's X-User passed", path)

@@ -125,3 +125,16 @@ func TestDerivedKeyIsStable(t *testing.T) {
 		t.Errorf("got %q", keys)
 	}
 }
+
+// Every header that may hold the key is one to strip, and no other.
+func TestStripOfARoutesKey(t *testing.T) {
+	t.Parallel()
+	up, seen := recorder(t)
+	g := startFile(t, up.URL, "routes:\n  - {path: /, key: [header:X-Vote, 'webhook:github']}\n", "--key-forward=strip")
+	if a := g.post("", "tea", "X-Vote: v", "X-Github-Delivery: v"); a.status != 200 {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	if r := <-seen; r.Header.Get("X-Vote") != "" || r.Header.Get("X-Github-Delivery") != "v" {
+		t.Errorf("the upstream saw %v", r.Header)
+	}
+}

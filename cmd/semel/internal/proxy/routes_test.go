@@ -10,6 +10,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
+	"github.com/semel-go/semel/semelhttp"
 )
 
 // startFile runs a gateway with a configuration file.
@@ -118,4 +119,46 @@ func TestRouteRecords(t *testing.T) {
 			t.Errorf("got %q %v %v %v, want %+v", rec.Operation, rec.Policy, rec.ScopeID, rec.ExpiresIn, w)
 		}
 	}
+}
+
+// A route's own lease, patience and limits.
+func TestRouteLimits(t *testing.T) {
+	t.Parallel()
+	up, begun, release := patient(t)
+	file := "sqlite:" + filepath.Join(t.TempDir(), "semel.db")
+	g := startFile(t, up.URL, "routes:\n  - {path: /slow, lease: 10m, wait: 1s}\n", "--store="+file)
+	answers := make(chan answer, 1)
+	go func() { answers <- g.send("POST", "/slow", "k-1", "x") }()
+	<-begun
+	asked := time.Now()
+	g.send("POST", "/slow", "k-1", "x").want(t, 409, "in-progress")
+	if waited := time.Since(asked); waited < time.Second {
+		t.Errorf("the duplicate waited %v, want 1s", waited)
+	}
+	handle, err := storeurl.OpenExisting(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handle.Close()
+	rec, err := handle.Store.Read(t.Context(), semel.ReadParams{Key: semelhttp.KeyFor(semel.Global, "", "k-1").ID()})
+	if err != nil || rec.LeaseLeft < 5*time.Minute {
+		t.Errorf("the lease has %v left, want nearly 10m (%v)", rec.LeaseLeft, err)
+	}
+	close(release)
+	if a := <-answers; a.status != 200 {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
+func TestLargeAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t, func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, 3<<20)) })
+	g := startFile(t, up.URL, "routes:\n  - {path: /large, max-response-body: 3MiB}\n")
+	for _, replayed := range []bool{false, true} {
+		if a := g.send("POST", "/large", "k-1", "x"); len(a.body) != 3<<20 || a.replayed() != replayed {
+			t.Errorf("got %d, %d bytes, replayed %v", a.status, len(a.body), a.replayed())
+		}
+	}
+	g.send("POST", "/other", "k-2", "x")
+	g.send("POST", "/other", "k-2", "x").want(t, 409, "result-unavailable")
 }

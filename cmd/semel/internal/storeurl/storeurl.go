@@ -38,7 +38,7 @@ func Open(ctx context.Context, rawURL string) (*Handle, error) {
 	scheme, rest, found := strings.Cut(rawURL, ":")
 	switch {
 	case !found:
-		return nil, fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory:", rawURL, rawURL)
+		return nil, fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory: to keep records in memory", rawURL, rawURL)
 	case scheme == "memory":
 		return openMemory(rest)
 	case scheme == "sqlite":

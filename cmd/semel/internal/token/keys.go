@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -149,7 +150,7 @@ func (k *Keys) named(kid string) []jose.JSONWebKey {
 func (k *Keys) load(ctx context.Context) ([]jose.JSONWebKey, error) {
 	read := os.ReadFile
 	if IsURL(k.source) {
-		read = func(url string) ([]byte, error) { return k.fetch(ctx, url) }
+		read = func(address string) ([]byte, error) { return k.fetch(ctx, address) }
 	}
 	data, err := read(k.source)
 	if err != nil {
@@ -158,14 +159,17 @@ func (k *Keys) load(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return parseSet(data)
 }
 
-func (k *Keys) fetch(ctx context.Context, url string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+func (k *Keys) fetch(ctx context.Context, address string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/jwk-set+json, application/json")
 	res, err := k.client.Do(r)
 	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // without the address, whose query may be a secret
+		}
 		return nil, err
 	}
 	defer res.Body.Close()

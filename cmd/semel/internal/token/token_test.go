@@ -322,6 +322,17 @@ func TestOneReadForAll(t *testing.T) {
 	}
 }
 
+// The address of a key set may have a secret in its query.
+func TestAddressIsNotTold(t *testing.T) {
+	t.Parallel()
+	source := newIssuer(t)
+	source.Close()
+	_, err := Open(t.Context(), source.URL+"?key=CANARY", func(error) {})
+	if err == nil || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFile(t *testing.T) {
 	t.Parallel()
 	key := newSigner(t, "k1")
