@@ -205,10 +205,16 @@ const (
 	StateReleased State = 2
 	StateDone     State = 3
 	StateInDoubt  State = 4
+	// StateUnreadable is only seen in a list: the record is of a newer format, or
+	// damaged. Its key is all that is known.
+	StateUnreadable State = 255
 )
 
 // String names the state as in logs, metrics and the command line.
 func (s State) String() string {
+	if s == StateUnreadable {
+		return "unreadable"
+	}
 	return nameOf(s, "none", "running", "released", "done", "in-doubt")
 }
 
@@ -355,7 +361,8 @@ type WaitResult struct{}
 type Lister interface {
 	// List returns one page of records. The pages together hold every record that is
 	// there all the time, once; no order is promised. A page may be short, or empty,
-	// before the last one.
+	// before the last one. One record that cannot be read hides no other: it is
+	// listed as StateUnreadable where all states are asked for.
 	List(ctx context.Context, p ListParams) (ListResult, error)
 }
 

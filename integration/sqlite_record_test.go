@@ -76,6 +76,10 @@ func TestSQLiteDamagedRow(t *testing.T) {
 					t.Errorf("%s: %v; want a *semel.RecordFormatError", what, err)
 				}
 			}
+			res, err := s.List(t.Context(), semel.ListParams{Limit: 10})
+			if err != nil || len(res.Records) != 1 || res.Records[0].State != semel.StateUnreadable || res.Records[0].Key != p.Key {
+				t.Errorf("listed as %+v, %v; want its key, unreadable", res.Records, err)
+			}
 			if after := dump(t, s); after != before {
 				t.Errorf("the row was changed from\n%s to\n%s", before, after)
 			}
@@ -92,7 +96,6 @@ func everyMethod(ctx context.Context, s *sqlstore.Store, p semel.ClaimParams) ma
 	_, errs["read"] = s.Read(ctx, semel.ReadParams{Key: p.Key})
 	_, errs["resolve"] = s.Resolve(ctx, semel.ResolveParams{Key: p.Key, Token: semel.NewToken(), Resolution: semel.ResolveDelete})
 	_, errs["checkpoint"] = s.Checkpoint(ctx, semel.CheckpointParams{Key: p.Key, Token: p.Token})
-	_, errs["list"] = s.List(ctx, semel.ListParams{Limit: 10})
 	return errs
 }
 
@@ -119,4 +122,21 @@ func dump(t *testing.T, s *sqlstore.Store) (all string) {
 		all += fmt.Sprintln(values...)
 	}
 	return all
+}
+
+// I3: the fence of a key grows over a purge, also when the clock was set back.
+func TestSQLiteFenceGrowsOverPurgeAndClockStep(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := openSQLite(t, "", &sqlstore.Options{Now: clock.Now})
+	p := claimOf(1)
+	first := acquire(t, s, p)
+	clock.Advance(t.Context(), 3*time.Hour)
+	if res, err := s.Purge(t.Context(), semel.PurgeParams{Limit: 10}); err != nil || res.Purged != 1 {
+		t.Fatal(res, err)
+	}
+	clock.Advance(t.Context(), -4*time.Hour)
+	if again := acquire(t, s, p); again.Fence <= first.Fence {
+		t.Errorf("the fence fell from %d to %d", first.Fence, again.Fence)
+	}
 }

@@ -24,7 +24,11 @@ type claim struct {
 func (c *claim) sortKey() []byte { return c.p.Key[:] }
 
 func (c *claim) apply(t *tx) error {
-	r := c.fresh(t.now)
+	floor, err := t.fenceFloor()
+	if err != nil {
+		return err
+	}
+	r := c.fresh(t.now, max(t.now, floor+1))
 	args := c.args(r)
 	inserted, err := t.exec(stmtInsert, args...)
 	if err != nil {
@@ -50,7 +54,7 @@ func (c *claim) move(t *tx, args []any) error {
 		return err
 	}
 	if r == nil {
-		return fmt.Errorf("sqlstore: the record %x can neither be claimed nor be answered for; restore or delete its row: %w", c.p.Key[:], &semel.RecordFormatError{})
+		return fmt.Errorf("sqlstore: the record %.4x can neither be claimed nor be answered for; restore or delete its row: %w", c.p.Key[:], &semel.RecordFormatError{})
 	}
 	t.changed = true
 	c.answer(r, t.now, semel.ClaimAcquired)
@@ -58,11 +62,11 @@ func (c *claim) move(t *tx, args []any) error {
 }
 
 // fresh is the record of a key that had none.
-func (c *claim) fresh(now int64) *row {
+func (c *claim) fresh(now, fence int64) *row {
 	p := &c.p
 	r := &row{
 		key: p.Key[:], format: semel.RecordFormat, state: semel.StateRunning, policy: p.Policy, token: p.Token[:],
-		fence: semel.Fence(now), attempt: 1, leaseUntil: after(now, p.Lease), expiresAt: after(now, p.Retention), startedAt: now,
+		fence: semel.Fence(fence), attempt: 1, leaseUntil: after(now, p.Lease), expiresAt: after(now, p.Retention), startedAt: now,
 		fingerprint: p.Fingerprint[:], scopeID: p.ScopeID[:], operation: p.Operation, keyText: p.KeyText,
 	}
 	if p.Mark {
@@ -75,7 +79,7 @@ func (c *claim) fresh(now int64) *row {
 func (c *claim) args(r *row) []any {
 	return []any{
 		r.startedAt, r.key, r.token, int64(r.state), int64(r.policy), r.leaseUntil, r.expiresAt,
-		r.fingerprint, r.scopeID, r.operation, r.keyText, int64(r.resultKind),
+		r.fingerprint, r.scopeID, r.operation, r.keyText, int64(r.resultKind), int64(r.fence),
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	stmtCheckpoint
 	stmtResolve
 	stmtDelete
+	stmtFloor
+	stmtRaiseFloor
 	stmtPurge
 	stmtPurgeLeft
 	stmtList

@@ -25,7 +25,7 @@ func TestMigrationsUseThePrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if strings.Contains(m.SQL, defaultPrefix) || !strings.Contains(m.SQL, "mine_record") {
+		if strings.Contains(m.SQL, defaultPrefix) || !strings.Contains(m.SQL, "mine_") {
 			t.Errorf("%s: not all names have the prefix:\n%s", m.Name, m.SQL)
 		}
 	}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 
 	"github.com/semel-go/semel"
@@ -30,6 +31,9 @@ func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, err
 	if err != nil || len(rows) == 0 {
 		return semel.Record{}, err
 	}
+	if err := rows[0].check(); err != nil {
+		return semel.Record{}, err
+	}
 	return rows[0].record(s.now()), nil
 }
 
@@ -52,16 +56,29 @@ func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult,
 		return semel.ListResult{}, err
 	}
 	var res semel.ListResult
-	for _, r := range rows[:min(len(rows), limit)] {
-		res.Records = append(res.Records, r.record(now))
-	}
 	if len(rows) > limit {
-		res.Next = res.Records[limit-1].Key.String()
+		rows = rows[:limit]
+		res.Next = hex.EncodeToString(rows[limit-1].key)
+	}
+	for _, r := range rows {
+		if listed, ok := r.listed(now, p.State); ok {
+			res.Records = append(res.Records, listed)
+		}
 	}
 	return res, nil
 }
 
-// query runs a read and checks its records.
+// listed is the record as a list shows it.
+func (r *row) listed(now int64, want semel.State) (semel.Record, bool) {
+	if r.check() == nil {
+		return r.record(now), true
+	}
+	unreadable := semel.Record{State: semel.StateUnreadable}
+	copy(unreadable.Key[:], r.key)
+	return unreadable, want == semel.StateNone
+}
+
+// query runs a read.
 func (s *Store) query(ctx context.Context, stmt *sql.Stmt, args ...any) ([]*row, error) {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
@@ -70,11 +87,6 @@ func (s *Store) query(ctx context.Context, stmt *sql.Stmt, args ...any) ([]*row,
 	all, err := scanAll(rows)
 	if err != nil {
 		return nil, s.dialect.unread(ctx, err)
-	}
-	for _, r := range all {
-		if err := r.check(); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }

@@ -41,7 +41,7 @@ func (r *row) check() error {
 	if r.format < 1 || r.state < semel.StateRunning || r.state > semel.StateInDoubt ||
 		len(r.key) != len(semel.KeyID{}) || len(r.token) != len(semel.Token{}) ||
 		len(r.fingerprint) != len(semel.Fingerprint{}) || len(r.scopeID) != len(semel.ScopeID{}) {
-		return fmt.Errorf("sqlstore: the record %x is damaged; restore or delete its row: %w", r.key, &semel.RecordFormatError{Format: r.format})
+		return fmt.Errorf("sqlstore: the record %.4x is damaged; restore or delete its row: %w", r.key, &semel.RecordFormatError{Format: r.format})
 	}
 	return nil
 }

@@ -94,6 +94,8 @@ func sqliteDialect(o Options) *dialect {
 			stmtCheckpoint:   sqliteCheckpoint,
 			stmtResolve:      sqliteResolve,
 			stmtDelete:       sqliteDelete,
+			stmtFloor:        sqliteFloor,
+			stmtRaiseFloor:   sqliteRaiseFloor,
 			stmtPurge:        sqlitePurge,
 			stmtPurgeLeft:    sqlitePurgeLeft,
 			stmtList:         sqliteList,

@@ -32,17 +32,17 @@ const defaultPrefix = "semel_"
 // nothing to read back.
 //
 // ?2 key ?3 token ?4 state ?5 policy ?6 lease_until ?7 expires_at ?8 fingerprint
-// ?9 scope_id ?10 operation ?11 key_text ?12 result_kind
+// ?9 scope_id ?10 operation ?11 key_text ?12 result_kind ?13 fence
 const sqliteInsert = `
 INSERT INTO semel_record (` + columns + `)
-VALUES (?2, 1, ?4, ?5, ?3, ?1, 1, ?6, ?7, ?1, 0, 0, ?8, ?9, ?10, ?11, ?12, NULL, NULL)
+VALUES (?2, 1, ?4, ?5, ?3, ?13, 1, ?6, ?7, ?1, 0, 0, ?8, ?9, ?10, ?11, ?12, NULL, NULL)
 ON CONFLICT (key) DO NOTHING`
 
 // sqliteClaim moves a record that is there, by the branches of the protocol: gone,
 // own (running with the caller's token), spent (attempts used up), taken, recovered.
 // No row comes back when none applies, which [claim.judge] has ruled out.
 //
-// ?2 to ?12 as above ?13 max attempts ?14 recovering
+// ?2 to ?13 as above ?14 max attempts ?15 recovering
 const sqliteClaim = `
 UPDATE semel_record AS r SET
 	(state, policy, token, fence, attempt, lease_until, expires_at, started_at, doubt_since, cause,
@@ -71,9 +71,9 @@ UPDATE semel_record AS r SET
 		WHEN {gone} THEN 'gone'
 		WHEN r.state = 1 AND {mine} THEN 'own'
 		WHEN {doubt} THEN 'recovered'
-		WHEN ?13 > 0 AND r.attempt >= ?13 THEN 'spent'
+		WHEN ?14 > 0 AND r.attempt >= ?14 THEN 'spent'
 		ELSE 'taken' END AS branch))
-WHERE r.key = ?2 AND {readable} AND ({gone} OR r.fingerprint = ?8 AND (r.state = 1 AND {mine} OR {free} OR {doubt} AND ?14))
+WHERE r.key = ?2 AND {readable} AND ({gone} OR r.fingerprint = ?8 AND (r.state = 1 AND {mine} OR {free} OR {doubt} AND ?15))
 RETURNING ` + columns
 
 // ?1 key
@@ -137,11 +137,21 @@ UPDATE semel_record AS r SET
 	result = NULL, checkpoint = NULL
 WHERE r.key = ?2 AND {readable} AND r.fence = ?3 AND NOT {gone} AND NOT {alive}`
 
+const sqliteFloor = `SELECT fence FROM semel_floor`
+
+// sqliteChunk are the records of one purge.
+const sqliteChunk = `
+	FROM semel_record AS r INDEXED BY semel_record_expires
+	WHERE {readable} AND {gone} ORDER BY r.expires_at, r.rowid LIMIT ?2`
+
 // ?2 limit
-const sqlitePurge = `
-DELETE FROM semel_record WHERE rowid IN (
-	SELECT r.rowid FROM semel_record AS r INDEXED BY semel_record_expires
-	WHERE {readable} AND {gone} ORDER BY r.expires_at LIMIT ?2)`
+const (
+	sqliteRaiseFloor = `
+WITH highest AS (SELECT max(fence) AS fence FROM (SELECT r.fence` + sqliteChunk + `))
+UPDATE semel_floor SET fence = (SELECT fence FROM highest) WHERE fence < (SELECT fence FROM highest)`
+	sqlitePurge = `
+DELETE FROM semel_record WHERE rowid IN (SELECT r.rowid` + sqliteChunk + `)`
+)
 
 const sqlitePurgeLeft = `
 SELECT r.expires_at FROM semel_record AS r INDEXED BY semel_record_expires

@@ -7,6 +7,7 @@ type tx struct {
 	w       *writer
 	now     int64 // µs; read once the lock is held, so that no lease is born old
 	changed bool
+	floor   int64 // see fenceFloor
 }
 
 // end commits, if there is anything to commit.
@@ -50,6 +51,16 @@ func (t *tx) execCount(id statement, args ...any) (int64, error) {
 	}
 	t.changed = t.changed || n > 0
 	return n, nil
+}
+
+// fenceFloor is the highest fence of all purged records; read once a transaction.
+func (t *tx) fenceFloor() (int64, error) {
+	if t.floor > 0 {
+		return t.floor, nil
+	}
+	n, _, err := t.number(stmtFloor)
+	t.floor = max(n, 1)
+	return t.floor, err
 }
 
 // row runs a query that answers one record at most; nil if none.
