@@ -5,7 +5,7 @@
 // testdata has a folder for each record format that was ever released. A folder is
 // never changed. A new format gets one when it is released:
 //
-//	go generate ./upgrade
+//	go generate ./integration/upgrade
 //
 // writes it, unless it is there. Before that [semel.RecordFormat] is raised; until it
 // is, a test insists that today's code writes exactly the records of the newest folder.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,13 +130,13 @@ func dump(t *testing.T, s *sqlstore.Store, without string) (rows []string) {
 		if err := found.Scan(places...); err != nil {
 			t.Fatal(err)
 		}
-		row := ""
+		var row strings.Builder
 		for i, column := range columns {
 			if column != without {
-				row += fmt.Sprintf("%s=%x ", column, values[i])
+				fmt.Fprintf(&row, "%s=%x ", column, values[i])
 			}
 		}
-		rows = append(rows, row)
+		rows = append(rows, row.String())
 	}
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
