@@ -1,6 +1,8 @@
 package semelhttp_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"io"
 	"net/http"
 	"strings"
@@ -155,5 +157,24 @@ func TestDerivedSettings(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("got %v, want %q", err, tt.want)
 		}
+	}
+}
+
+// Golden: a derived key is the whole digest of what the fingerprint is made of, each
+// part with its size, and stays so over an upgrade.
+func TestDerivedKeyIsStable(t *testing.T) {
+	t.Parallel()
+	w, _ := window(t, semelhttp.Options{}, echo)
+	w.do(w.request("POST", "/charges?x=1", "b", unkeyed, typed("Text/Plain; charset=utf-8")))
+	content := sha256.Sum256([]byte("b"))
+	h := sha256.New()
+	for _, part := range []string{"semel/http/1", "POST", "/charges", "x=1", "text/plain", "", "raw:" + string(content[:])} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	id := semel.KeyOf(semel.Scope{Principal: alice}, "semel/derived/1", string(h.Sum(nil))).ID()
+	rec, err := w.store.Read(t.Context(), semel.ReadParams{Key: id})
+	if err != nil || rec.State != semel.StateDone {
+		t.Errorf("the record is %v, %v", rec.State, err)
 	}
 }
