@@ -91,3 +91,32 @@ func ExampleIntent() {
 	// 422 new key: true
 	// 200 new key: true
 }
+
+// Stripe takes its keys in a header of up to 255 characters, for 24 hours.
+func ExampleFindPreset() {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "a key of %d characters", len(r.Header.Get("Idempotency-Key")))
+	}))
+	defer srv.Close()
+	stripe, err := semelhttp.FindPreset("stripe")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := semelhttp.NewClient(nil, &semelhttp.TransportOptions{Preset: stripe})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req, _ := http.NewRequest("POST", srv.URL+"/v1/charges", strings.NewReader("amount=10"))
+	resp, err := client.Do(req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	fmt.Println(string(body))
+	// Output:
+	// a key of 36 characters
+}
