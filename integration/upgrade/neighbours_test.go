@@ -16,7 +16,6 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/sqlstore"
-	"modernc.org/sqlite"
 )
 
 // orders are the operations that the two programs race for.
@@ -31,11 +30,7 @@ func orderKey(n int) semel.Key {
 func olderProgram(file string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	connector, err := sqlstore.Connector(&sqlite.Driver{}, file)
-	if err != nil {
-		return err
-	}
-	store, err := sqlstore.OpenSQLite(ctx, connector, nil)
+	store, err := openAt(ctx, file, nil)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/sqlstore"
-	"github.com/semel-go/semel/storetest"
-	"modernc.org/sqlite"
 )
 
 // After a rollback there are records of the next format. No method changes them,
@@ -134,26 +132,16 @@ func TestIncompatibleNewerSchema(t *testing.T) {
 	newer, clock := open(t, file)
 	execute(t, newer, "INSERT INTO semel_schema SELECT max(version) + 1, max(version) + 1, 0 FROM semel_schema")
 	before := dump(t, newer, "")
-	err := openErr(t, file, clock)
+	older, err := openAt(t.Context(), file, clock.Now)
+	if err == nil {
+		older.Close()
+	}
 	if err == nil || !strings.Contains(err.Error(), "upgrade Semel here") {
 		t.Errorf("%v; want a refusal that names the fix", err)
 	}
 	if after := dump(t, newer, ""); !slices.Equal(after, before) {
 		t.Errorf("the rows were changed from\n%q to\n%q", before, after)
 	}
-}
-
-func openErr(t *testing.T, file string, clock *storetest.Clock) error {
-	t.Helper()
-	connector, err := sqlstore.Connector(&sqlite.Driver{}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := sqlstore.OpenSQLite(t.Context(), connector, &sqlstore.Options{Now: clock.Now})
-	if err == nil {
-		store.Close()
-	}
-	return err
 }
 
 func execute(t *testing.T, s *sqlstore.Store, statement string) {

@@ -24,11 +24,7 @@ const later = time.Hour
 func open(t testing.TB, file string) (*sqlstore.Store, *storetest.Clock) {
 	t.Helper()
 	clock := storetest.NewClock()
-	connector, err := sqlstore.Connector(&sqlite.Driver{}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := sqlstore.OpenSQLite(t.Context(), connector, &sqlstore.Options{Now: clock.Now})
+	store, err := openAt(t.Context(), file, clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +34,15 @@ func open(t testing.TB, file string) (*sqlstore.Store, *storetest.Clock) {
 		}
 	})
 	return store, clock
+}
+
+// openAt opens a store with a clock; nil is this host's.
+func openAt(ctx context.Context, file string, now func() time.Time) (*sqlstore.Store, error) {
+	connector, err := sqlstore.Connector(&sqlite.Driver{}, file)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.OpenSQLite(ctx, connector, &sqlstore.Options{Now: now})
 }
 
 // openFixture opens a copy of a fixture's store, an hour after it was written.
