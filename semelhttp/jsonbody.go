@@ -23,15 +23,16 @@ type JSONFingerprint struct {
 	Ignore []string
 }
 
-// maxJSON is the size up to which JSON is compared by its meaning: that takes up to
-// 50 times the memory of the text.
+// maxJSON is the size up to which JSON is compared by its meaning: that allocates up
+// to 180 times the size of the text. So no more texts are digested at once than
+// there are processors to do it.
 const maxJSON = 1 << 20
 
 // contentRule says how a body is understood.
 type contentRule struct {
 	json bool
 	sel  *canonjson.Selection
-	room chan struct{} // bounds how many are digested at once
+	room chan struct{} // for as many texts as are digested at once
 }
 
 // contentRules are the rule that is in force, then the former ones.
