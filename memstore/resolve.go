@@ -1,6 +1,28 @@
 package memstore
 
-import "github.com/semel-go/semel"
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/semel-go/semel"
+)
+
+var errNoResolution = errors.New("memstore: unknown resolution; use done, did not happen or delete")
+
+// checkResolve refuses a decision that would be forgotten as soon as it is made:
+// the next claim would run.
+func checkResolve(p *semel.ResolveParams) error {
+	switch {
+	case p.Resolution == semel.ResolveDelete:
+		return nil
+	case stateAfter(p.Resolution) == semel.StateNone:
+		return errNoResolution
+	case p.Retention < time.Second:
+		return fmt.Errorf("memstore: retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
+	}
+	return nil
+}
 
 // resolve is [semel.Store.Resolve]: a compare-and-set on the fence. Whoever
 // decided owns the record from then on, so that a late owner is fenced.

@@ -94,8 +94,8 @@ func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, err
 // Resolve is [semel.Store.Resolve]. Did not happen sets the attempts back to none,
 // so that the next claim runs.
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
-	if p.Resolution != semel.ResolveDelete && stateAfter(p.Resolution) == semel.StateNone {
-		return semel.ResolveResult{}, errNoResolution
+	if err := checkResolve(&p); err != nil {
+		return semel.ResolveResult{}, err
 	}
 	var res semel.ResolveResult
 	after, now, err := s.step(ctx, p.Key, func(r record, now instant) (after record, err error) {

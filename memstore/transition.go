@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 	"unique"
@@ -203,10 +202,8 @@ func nextFence(previous semel.Fence, now instant) semel.Fence {
 
 // errFormat is the answer to every method on a record of a newer format.
 func errFormat(r *record) error {
-	if r.format > semel.RecordFormat {
+	if r.format > semel.RecordFormatMax {
 		return &semel.RecordFormatError{Format: int(r.format)}
 	}
 	return nil
 }
-
-var errNoResolution = errors.New("memstore: unknown resolution; use done, did not happen or delete")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/semel-go/semel"
 )
@@ -11,12 +13,31 @@ import (
 // Resolve is [semel.Store.Resolve]. Did not happen sets the attempts back to none,
 // so that the next claim runs.
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
+	if err := checkResolve(&p); err != nil {
+		return semel.ResolveResult{}, err
+	}
 	p.Result.Data = bytes.Clone(p.Result.Data)
 	op := &resolve{p: p}
 	if err := s.do(ctx, op); err != nil {
 		return semel.ResolveResult{}, err
 	}
 	return op.result, nil
+}
+
+var errNoResolution = errors.New("sqlstore: unknown resolution; use done, did not happen or delete")
+
+// checkResolve refuses a decision that would be forgotten as soon as it is made:
+// the next claim would run.
+func checkResolve(p *semel.ResolveParams) error {
+	switch {
+	case p.Resolution == semel.ResolveDelete:
+		return nil
+	case stateAfter(p.Resolution) == semel.StateNone:
+		return errNoResolution
+	case p.Retention < time.Second:
+		return fmt.Errorf("sqlstore: retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
+	}
+	return nil
 }
 
 type resolve struct {
@@ -36,8 +57,6 @@ func (r *resolve) apply(t *tx) error {
 		applied, err = r.update(t, semel.StateReleased, semel.StoredResult{})
 	case semel.ResolveDelete:
 		applied, err = t.exec(stmtDelete, t.now, p.Key[:], int64(p.Fence))
-	default:
-		return errors.New("sqlstore: unknown resolution; use done, did not happen or delete")
 	}
 	if err != nil {
 		return err

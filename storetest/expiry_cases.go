@@ -29,6 +29,11 @@ func expiryCases() []Case {
 			check: expirySetByResolve,
 		},
 		{
+			Name:  "expiry/a decision without retention is refused",
+			Why:   "a decided record that is forgotten at once takes the doubt with it, and the next retry runs",
+			check: decisionNeedsRetention,
+		},
+		{
 			Name:  "expiry/forever",
 			Why:   "an expiry that overflows lies in the past, and a vote can be cast twice",
 			check: expiryForever,
@@ -104,6 +109,21 @@ func expirySetByResolve(t *T) {
 		}
 		t.advance(2 * retention)
 		t.wantState("after the retention of a decision", key, semel.StateNone)
+	}
+}
+
+func decisionNeedsRetention(t *T) {
+	for _, how := range []semel.Resolution{semel.ResolveDone, semel.ResolveDidNotHappen} {
+		for _, retention := range []time.Duration{-time.Hour, 0, time.Second - 1} {
+			key := t.key()
+			doubtByHandler(t, key)
+			before := t.read(key)
+			p := semel.ResolveParams{Key: key, Token: semel.NewToken(), Fence: before.Fence, Resolution: how, Retention: retention}
+			if res, err := t.store.Resolve(t.ctx, p); err == nil {
+				t.errorf("Resolve as %v with retention %v: resolved %v; want an error", how, retention, res.Resolved)
+			}
+			t.wantUnchanged("after a decision without retention", before, t.read(key))
+		}
 	}
 }
 

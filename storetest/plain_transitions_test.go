@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -237,6 +238,9 @@ func (s *plainStore) prolong(e *entry, now time.Time, retention time.Duration) {
 }
 
 func (s *plainStore) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
+	if p.Resolution != semel.ResolveDelete && p.Retention < time.Second && s.flaw != resolveForgetsAtOnce {
+		return semel.ResolveResult{}, errors.New("plain: a decision needs a retention of 1s or more")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, now, err := s.find(ctx, p.Key)

@@ -55,6 +55,7 @@ const (
 	resultAliased           flaw = "the caller's buffer is kept"
 	resolveIgnoresFence     flaw = "a decision ignores the fence"
 	resolveUnderLease       flaw = "a decision ignores a live lease"
+	resolveForgetsAtOnce    flaw = "a decision is kept for no time"
 	resolveLeavesOwner      flaw = "a decision leaves the late owner in place"
 	leaseIsRetention        flaw = "lease and retention are one TTL"
 	callersClock            flaw = "the caller's clock judges leases"
@@ -131,6 +132,7 @@ func rejections() []rejection {
 		{resolveIgnoresFence, "table/lapsed AtLeastOnce", "with an older fence: resolved; want refused"},
 		{resolveUnderLease, "table/running AtMostOnce", "resolve as done: resolved; want refused"},
 		{resolveLeavesOwner, "table/resolved as did not happen", "the owner's finish as released: succeeded, want ErrFenced"},
+		{resolveForgetsAtOnce, "expiry/a decision without retention is refused", "want an error"},
 		{leaseIsRetention, "lease/independent of retention", "running; want acquired"},
 		{callersClock, "skew/the caller's clock changes nothing", "want running"},
 		{fencedIsUnavailable, "table/taken over", "want ErrFenced and no other error"},
