@@ -116,7 +116,7 @@ type RecordFormatError struct {
 }
 
 func (e *RecordFormatError) Error() string {
-	return fmt.Sprintf("semel: the record has format %d, this version reads up to %d; upgrade Semel here", e.Format, RecordFormat)
+	return fmt.Sprintf("semel: the record has format %d, this version reads up to %d; upgrade Semel here", e.Format, RecordFormatMax)
 }
 
 // StoreError is a store call that failed. It matches [ErrStoreUnavailable] and

@@ -115,7 +115,7 @@ func (in Input) fingerprint(secret []byte) Fingerprint {
 		h.Write(appendLen(nil, len(p)))
 		h.Write(p)
 	}
-	h.Sum(fp[1:1])
+	copy(fp[1:], h.Sum(nil))
 	return fp
 }
 

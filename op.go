@@ -64,6 +64,13 @@ func (o Op) settle(e *Options) (Op, error) {
 	return o, checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts)
 }
 
+// Defaults returns an operation with the engine's settings and neither key nor
+// input: for layers that show them.
+func (e *Engine) Defaults() Op {
+	o := &e.opts
+	return Op{Policy: o.Policy, Lease: o.Lease, Retention: o.Retention, Wait: o.Wait, MaxAttempts: o.MaxAttempts}
+}
+
 // Check reports whether the engine takes operations with the settings of op,
 // whatever their key and input: for layers that know them at start.
 func (e *Engine) Check(op Op) error {

@@ -309,10 +309,15 @@ const (
 	ResultHTTP      ResultKind = 4 // an HTTP response, encoded by semelhttp
 )
 
-// RecordFormat is the format in which this version writes records. A store
-// that meets a higher one answers with a [*RecordFormatError] and changes
-// nothing.
-const RecordFormat = 1
+// RecordFormat is the format in which this version writes records, and
+// RecordFormatMax the highest that it reads. A store that meets a higher one
+// answers with a [*RecordFormatError] and changes nothing. A new format is read one
+// release before it is written, so that two neighbouring versions work on one
+// store.
+const (
+	RecordFormat    = 1
+	RecordFormatMax = 1
+)
 
 // Guarantees says what a store promises as it is set up. See docs/stores.md.
 type Guarantees struct {

@@ -35,7 +35,7 @@ func scanAll(rows *sql.Rows) (all []*row, err error) {
 // check refuses a record that this version cannot read: a newer format, or
 // columns that no version wrote.
 func (r *row) check() error {
-	if r.format > semel.RecordFormat {
+	if r.format > semel.RecordFormatMax {
 		return &semel.RecordFormatError{Format: r.format}
 	}
 	if r.format < 1 || r.state < semel.StateRunning || r.state > semel.StateInDoubt ||

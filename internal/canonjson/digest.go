@@ -62,7 +62,11 @@ type frame struct {
 	name    string // of the member whose value comes next
 	named   bool
 	view    view
-	members []member
+	members []member // of an object, in which their order does not count
+
+	elements hash.Hash // of an array, in which it does: digested as they come
+	count    int
+	buf      []byte // an element on its way into the digest
 }
 
 // member is a value that counts, as its kind and its text or digest.
@@ -75,7 +79,7 @@ func (w *walk) token(tok json.Token) error {
 	switch t := tok.(type) {
 	case json.Delim:
 		if t == '{' || t == '[' {
-			w.top = &frame{parent: w.top, object: t == '{', view: w.top.next()}
+			w.top = newFrame(w.top, t == '{')
 			return nil
 		}
 		return w.close()
@@ -93,6 +97,14 @@ func (w *walk) token(tok json.Token) error {
 		w.top.add('0', "")
 	}
 	return nil
+}
+
+func newFrame(parent *frame, object bool) *frame {
+	f := &frame{parent: parent, object: object, view: parent.next()}
+	if !object {
+		f.elements = sha256.New()
+	}
+	return f
 }
 
 func (w *walk) close() error {
@@ -113,12 +125,30 @@ func (f *frame) add(kind byte, text string) { f.take(kind, text, f.next().leaf()
 // take adds a value. One that does not count leaves no trace in an object, and its
 // place in an array.
 func (f *frame) take(kind byte, text string, counts bool) {
+	if f.elements != nil {
+		f.element(kind, text, counts)
+		return
+	}
 	value := append([]byte{kind}, text...)
 	if !counts {
 		value = nil
 	}
 	f.members = append(f.members, member{f.name, value})
 	f.named = false
+}
+
+// element digests an element of an array: size, kind and text.
+func (f *frame) element(kind byte, text string, counts bool) {
+	f.count++
+	if !counts {
+		f.buf = binary.BigEndian.AppendUint64(f.buf[:0], 0)
+		f.elements.Write(f.buf)
+		return
+	}
+	f.buf = binary.BigEndian.AppendUint64(f.buf[:0], uint64(1+len(text)))
+	f.buf = append(f.buf, kind)
+	f.buf = append(f.buf, text...)
+	f.elements.Write(f.buf)
 }
 
 // next is the view of the value that comes next.
@@ -131,7 +161,7 @@ func (f *frame) next() view {
 	case f.view.everything():
 		return f.view
 	}
-	return f.view.child(strconv.Itoa(len(f.members)))
+	return f.view.child(strconv.Itoa(f.count))
 }
 
 func (f *frame) only() []byte { return f.members[0].value }
@@ -139,15 +169,17 @@ func (f *frame) only() []byte { return f.members[0].value }
 // digest closes a container: members in the order of their names, each with its
 // size, so that borders count.
 func (f *frame) digest() (sum [sha256.Size]byte, err error) {
-	if f.object {
-		slices.SortFunc(f.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	if f.elements != nil {
+		f.elements.Sum(sum[:0])
+		return sum, nil
 	}
+	slices.SortFunc(f.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	h := sha256.New()
 	for i, m := range f.members {
-		if f.object && i > 0 && f.members[i-1].name == m.name {
+		if i > 0 && f.members[i-1].name == m.name {
 			return sum, ErrDuplicate
 		}
-		if f.object && m.value == nil {
+		if m.value == nil {
 			continue
 		}
 		sized(h, []byte(m.name))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -97,6 +98,29 @@ func TestDeepNesting(t *testing.T) {
 	if digest(t, deep, nil) == digest(t, other, nil) {
 		t.Error("a difference at the bottom is lost")
 	}
+}
+
+// A long array needs little more memory than its text.
+func TestLongArrayIsNotKept(t *testing.T) {
+	text := []byte("[" + strings.Repeat("1,", 1<<19) + "1]")
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	w := walk{dec: json.NewDecoder(bytes.NewReader(text))}
+	w.top = &w.root
+	w.root.view = (*Selection)(nil).view()
+	for range 1 << 19 {
+		tok, err := w.dec.Token()
+		if err != nil || w.token(tok) != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 1<<20 {
+		t.Errorf("%d bytes are kept for half a million elements", kept)
+	}
+	runtime.KeepAlive(&w)
 }
 
 func TestSelection(t *testing.T) {
