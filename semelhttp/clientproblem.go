@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -97,12 +96,12 @@ func Replayed(resp *http.Response) bool {
 // problemOf reads the problem that resp is, if it is one. A recorded answer is a
 // handler's, whatever it looks like; so is one without the members code and retry.
 func problemOf(resp *http.Response) *ProblemError {
-	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil || media != "application/problem+json" || resp.StatusCode < 400 || Replayed(resp) {
+	if essence(resp.Header.Get("Content-Type")) != "application/problem+json" || resp.StatusCode < 400 || Replayed(resp) {
 		return nil
 	}
 	var body problemBody
-	if json.Unmarshal(peek(resp, maxProblem), &body) != nil || body.Code == "" || !isRetry(body.Retry) {
+	err := json.Unmarshal(peek(resp, maxProblem), &body)
+	if known := err == nil && body.Code != "" && isRetry(body.Retry); !known {
 		return nil
 	}
 	return &ProblemError{
@@ -130,7 +129,7 @@ func retryAfterOf(resp *http.Response) time.Duration {
 		return 0
 	}
 	now, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
+	if err != nil { // it names no time
 		now = time.Now()
 	}
 	return max(at.Sub(now), 0)

@@ -158,11 +158,12 @@ func TestClientWaitsForTheRunningOne(t *testing.T) {
 	first := make(chan reply)
 	go func() { first <- w.post("ten") }()
 	<-started
-	told := make(chan struct{}, 10)
+	var once sync.Once
+	told := make(chan struct{})
 	base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err == nil && resp.StatusCode == 409 {
-			told <- struct{}{}
+			once.Do(func() { close(told) })
 			resp.Header.Set("Retry-After", "0")
 		}
 		return resp, err

@@ -32,9 +32,12 @@ type sentTry struct {
 	at     time.Time
 }
 
+// lowerCase is the header's name as net/http does not know it.
+var lowerCase = strings.ToLower("Idempotency-Key")
+
 // key is the key in the header, under either spelling.
 func (s sentTry) key() string {
-	return strings.Join(append(s.header["Idempotency-Key"], s.header["idempotency-key"]...), ", ")
+	return strings.Join(append(s.header["Idempotency-Key"], s.header[lowerCase]...), ", ")
 }
 
 func (w *link) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -270,7 +273,7 @@ func TestTransportSingleTry(t *testing.T) {
 		t.Fatalf("got %v after %d tries, want a NoAnswerError after 1", err, len(w.sent))
 	}
 	s := w.sent[0]
-	if s.rewind || len(s.header["Idempotency-Key"]) != 0 || len(s.header["idempotency-key"]) != 1 {
+	if s.rewind || len(s.header["Idempotency-Key"]) != 0 || len(s.header[lowerCase]) != 1 {
 		t.Errorf("net/http could send it again: GetBody %v, header %v", s.rewind, s.header)
 	}
 }
@@ -282,7 +285,7 @@ func TestTransportKeyOfTheCaller(t *testing.T) {
 		w := &link{answer: inTurn(withStatus(200))}
 		req := chargeOf(t, "ten").WithContext(ctx)
 		if lines != nil {
-			req.Header["idempotency-key"] = lines // any spelling
+			req.Header[lowerCase] = lines // any spelling
 		}
 		_, err := newTransport(t, w, nil).RoundTrip(req)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"strings"
 )
 
@@ -66,6 +65,6 @@ func withMember(object []byte, name, value string) ([]byte, error) {
 
 // isJSONType is true for application/json and for the types that are built on it.
 func isJSONType(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
+	media := essence(contentType)
+	return media == "application/json" || strings.HasSuffix(media, "+json")
 }

@@ -129,7 +129,7 @@ func TestOrderBeforeTheServiceIsUp(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
 	g := startGateway(t, "http://"+address)
-	unreachable := make(chan struct{}, 1000)
+	unreachable := make(chan struct{})
 	c := newClient(t, noteStatus(502, unreachable))
 	sent := make(chan struct{})
 	go func() {
@@ -149,13 +149,14 @@ func TestOrderBeforeTheServiceIsUp(t *testing.T) {
 	u.each(t, 1)
 }
 
-// noteStatus tells of answers with a status.
+// noteStatus closes seen at the first answer with a status.
 func noteStatus(status int, seen chan<- struct{}) http.RoundTripper {
 	base := &http.Transport{}
+	var first sync.Once
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := base.RoundTrip(r)
 		if err == nil && resp.StatusCode == status {
-			seen <- struct{}{}
+			first.Do(func() { close(seen) })
 		}
 		return resp, err
 	})
@@ -190,7 +191,7 @@ func TestOrderThatMayRunAgain(t *testing.T) {
 	u, upstreamURL := newUpstream(t)
 	u.silent = true
 	g := startGateway(t, upstreamURL, "--on-unknown", "retry")
-	silence := make(chan struct{}, 1000)
+	silence := make(chan struct{})
 	c := newClient(t, noteStatus(504, silence))
 	got := make(chan *http.Response, 1)
 	go func() {
