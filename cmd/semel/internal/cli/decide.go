@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/cmd/semel/internal/keys"
+	"github.com/semel-go/semel/cmd/semel/internal/settings"
 )
 
 // decideFlags are the flags of commands that change a record.
@@ -35,7 +35,7 @@ func newKeysResolve(std IO) *cobra.Command {
 	var f decideFlags
 	var done string
 	var didNotHappen bool
-	var retention time.Duration
+	var retention string
 	cmd := &cobra.Command{
 		Use:   "resolve [KEY] --done FILE | --did-not-happen",
 		Short: "Decide a record in doubt",
@@ -46,10 +46,14 @@ curl -i prints it; - reads it from standard input (with --yes).
 --did-not-happen says that it did not: the next retry runs the operation.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d := keys.Decision{Resolution: semel.ResolveDidNotHappen, Retention: retention, Reason: f.reason}
 			if (done != "") == didNotHappen {
 				return errors.New("say what happened: --done FILE or --did-not-happen")
 			}
+			stays, err := settings.ParseRetention(retention)
+			if err != nil {
+				return fmt.Errorf("--retention: %w", err)
+			}
+			d := keys.Decision{Resolution: semel.ResolveDidNotHappen, Retention: stays, Reason: f.reason}
 			if done != "" {
 				d.Resolution = semel.ResolveDone
 				result, err := readAnswer(done, f.yes, std)
@@ -64,7 +68,7 @@ curl -i prints it; - reads it from standard input (with --yes).
 	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&done, "done", "", "it happened; retries get the answer in this file")
 	cmd.Flags().BoolVar(&didNotHappen, "did-not-happen", false, "it did not happen; the next retry runs it")
-	cmd.Flags().DurationVar(&retention, "retention", 24*time.Hour, "how long the decided record stays")
+	cmd.Flags().StringVar(&retention, "retention", "24h", "how long the decided record stays: 1s or more, or forever")
 	return cmd
 }
 
@@ -91,14 +95,18 @@ func (f *decideFlags) decide(cmd *cobra.Command, std IO, args []string, d keys.D
 		return err
 	}
 	defer h.Close()
+	if err := d.Check(rec); err != nil {
+		return err
+	}
 	fmt.Fprintln(std.Out, d.Describe(rec))
 	if !f.yes && !confirmed(std) {
 		return errors.New("nothing was changed")
 	}
-	if err := d.Apply(cmd.Context(), h.Store, rec, newLogger(std.Err, f.logFormat)); err != nil {
+	now, err := d.Apply(cmd.Context(), h.Store, rec, newLogger(std.Err, f.logFormat))
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(std.Out, "done")
+	_, err = fmt.Fprintln(std.Out, keys.Decided(rec.Key, now))
 	return err
 }
 

@@ -179,17 +179,42 @@ func TestResolveDidNotHappen(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	run(t, "yes\n", nil, "keys", "delete", "done", "--principal="+alice, s.flag, "--reason=test data").want(t, 0, "is deleted", "decision=delete")
+	run(t, "yes\n", nil, "keys", "delete", "done", "--principal="+alice, s.flag, "--reason=test data").want(t, 0, "is deleted: the next", "decision=delete", "record "+id("done").String()+" is deleted\n")
 	if got := s.record("done").State; got != semel.StateNone {
 		t.Errorf("the record is %v", got)
 	}
 	run(t, "", nil, "keys", "delete", "done", "--principal="+alice, s.flag, "--reason=again", "--yes").want(t, 1, "there is no record")
 }
 
-// A live run is nobody's to decide, and a finished one is final.
+// A decision that is forgotten at once would take the doubt with it, and the next
+// retry would run.
+func TestResolveNeedsRetention(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	args := []string{"keys", "resolve", "doubt", "--principal=" + alice, s.flag, "--did-not-happen", "--reason=bank says no", "--yes"}
+	for retention, want := range map[string]string{"-1h": "is no duration", "0s": "use 1s or more, or forever", "999ms": "use 1s or more, or forever", "long": "is no duration"} {
+		run(t, "", nil, append(args, "--retention="+retention)...).want(t, 1, "--retention: ", want)
+		if got := s.record("doubt").State; got != semel.StateInDoubt {
+			t.Fatalf("after --retention=%s the record is %v", retention, got)
+		}
+	}
+	run(t, "", nil, append(args, "--retention=forever")...).want(t, 0, "is released")
+	if got := s.record("doubt"); got.State != semel.StateReleased || got.ExpiresIn != semel.Forever {
+		t.Errorf("the record is %v and expires in %v, want released, never", got.State, got.ExpiresIn)
+	}
+}
+
+// A live run is nobody's to decide, and a finished one is final: that is said
+// before anything is announced.
 func TestRefusedDecisions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
+	for _, args := range []string{"delete running", "resolve running --did-not-happen", "resolve done --did-not-happen"} {
+		got := run(t, "y\n", nil, append(append([]string{"keys"}, strings.Fields(args)...), "--principal="+alice, s.flag, "--reason=impatience")...)
+		if got.want(t, 1, "nothing was changed: "); got.out != "" {
+			t.Errorf("keys %s announced: %s", args, got.out)
+		}
+	}
 	common := []string{"--principal=" + alice, s.flag, "--reason=impatience", "--yes"}
 	run(t, "", nil, append([]string{"keys", "delete", "running"}, common...)...).want(t, 1, "nothing was changed: the operation is running")
 	run(t, "", nil, append([]string{"keys", "resolve", "running", "--did-not-happen"}, common...)...).want(t, 1, "nothing was changed: the operation is running")

@@ -124,12 +124,12 @@ func TestOperatorDecidesDoubts(t *testing.T) {
 	if n := strings.Count(doubts.out, `"cause":`); n != 2 {
 		t.Errorf("%d doubts, want 2: %s", n, doubts.out)
 	}
-	decide := func(stdin string, args ...string) {
+	decide := func(stdin, says string, args ...string) {
 		args = append([]string{"keys", "resolve"}, append(args, "--principal="+alice, store, "--yes", "--reason=asked the bank")...)
-		run(t, stdin, nil, args...).want(t, 0, "done")
+		run(t, stdin, nil, args...).want(t, 0, says)
 	}
-	decide("HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\n\r\ncharged by hand", "happened", "--done=-")
-	decide("", "did-not", "--did-not-happen")
+	decide("HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\n\r\ncharged by hand", "is settled: retries get the given response, for 24h0m0s", "happened", "--done=-")
+	decide("", "is released: the next retry runs the operation", "did-not", "--did-not-happen")
 	if status, body := post(t, url, "happened"); status != 201 || body != "charged by hand" {
 		t.Errorf("happened: got %d %s", status, body)
 	}

@@ -64,7 +64,8 @@ func (o *operator) resolve(ctx context.Context, key string) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	return f, decision.Apply(ctx, o.store.Store, rec, o.log)
+	_, err = decision.Apply(ctx, o.store.Store, rec, o.log)
+	return f, err
 }
 
 // look asks the shop which charges carry the key as their reference.

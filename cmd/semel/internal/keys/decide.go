@@ -31,9 +31,19 @@ func (d Decision) Describe(rec semel.Record) string {
 	return which + " is deleted: the next request with this key runs the operation as new, whatever its content. If it did happen, it will happen twice."
 }
 
+// Check refuses what the store would refuse of rec as it was read, before anybody
+// is asked.
+func (d Decision) Check(rec semel.Record) error {
+	running := rec.State == semel.StateRunning && rec.LeaseLeft > 0
+	if running || rec.State == semel.StateDone && d.Resolution != semel.ResolveDelete {
+		return refused(rec)
+	}
+	return nil
+}
+
 // Apply carries the decision out if nobody has changed the record since rec was
-// read, and logs who decided and why.
-func (d Decision) Apply(ctx context.Context, store semel.Store, rec semel.Record, log *slog.Logger) error {
+// read, logs who decided and why, and returns the record as it is then.
+func (d Decision) Apply(ctx context.Context, store semel.Store, rec semel.Record, log *slog.Logger) (semel.Record, error) {
 	res, err := store.Resolve(ctx, semel.ResolveParams{
 		Key:        rec.Key,
 		Token:      semel.NewToken(),
@@ -43,14 +53,32 @@ func (d Decision) Apply(ctx context.Context, store semel.Store, rec semel.Record
 		Retention:  d.Retention,
 	})
 	if err != nil {
-		return fmt.Errorf("the decision may not have been carried out; read the record again: %w", err)
+		return semel.Record{}, fmt.Errorf("the decision may not have been carried out; read the record again: %w", err)
 	}
 	if !res.Resolved {
-		return refused(res.Record)
+		return res.Record, refused(res.Record)
 	}
 	log.Info("an operator decided a record", "record", rec.Key.String(), "operation", rec.Operation,
 		"was", rec.State.String(), "decision", d.Resolution.String(), "by", Who(), "reason", d.Reason)
-	return nil
+	return res.Record, nil
+}
+
+// Decided says in one sentence what a decided record is now.
+func Decided(id semel.KeyID, now semel.Record) string {
+	switch now.State {
+	case semel.StateNone:
+		return fmt.Sprintf("record %s is deleted", id)
+	case semel.StateDone:
+		return fmt.Sprintf("record %s is settled: retries get the given response, %s", id, until(now))
+	}
+	return fmt.Sprintf("record %s is released: the next retry runs the operation", id)
+}
+
+func until(rec semel.Record) string {
+	if rec.ExpiresIn == semel.Forever {
+		return "for ever"
+	}
+	return "for " + expiry(rec)
 }
 
 func refused(now semel.Record) error {

@@ -54,6 +54,16 @@ func parseRetention(s string) (time.Duration, error) {
 	return parseDuration(s)
 }
 
+// ParseRetention reads how long a decided record stays: "forever", or 1s and
+// more, since a record that is forgotten at once decides nothing.
+func ParseRetention(s string) (time.Duration, error) {
+	d, err := parseRetention(s)
+	if err == nil && d < time.Second {
+		err = fmt.Errorf("%v is below 1s; use 1s or more, or forever", d)
+	}
+	return d, err
+}
+
 // parseListen reads an address to listen on; port 0 picks a free one.
 func parseListen(s string) (string, error) {
 	host, port, err := net.SplitHostPort(s)
