@@ -25,13 +25,15 @@
 // # Map
 //
 //   - Operations: [Op], [Key], [Input]; [Do] and [DoRecover] for functions,
-//     [Engine.Begin] for what is neither a function nor an HTTP handler.
+//     [Engine.Begin] for what is neither a function nor an HTTP handler;
+//     [FirstTime] for work that may be lost.
 //   - What a handler says with its error: [Final], [Retryable], [InDoubt].
 //   - What a caller is told: [*InProgressError], [*MismatchError],
 //     [*InDoubtError], [*ResultUnavailableError], [*StoreError].
 //   - [Store]: the contract of stores. Package memstore keeps records in memory,
 //     sqlstore in SQL databases; storetest checks any other.
-//   - Package semelhttp guards HTTP handlers by their Idempotency-Key.
+//   - Package semelhttp guards HTTP handlers by their Idempotency-Key, and has the
+//     client that sends it. Package semeltest is for the tests of its users.
 //
 // The words are those of docs/concepts.md: a claim has an owner token, a lease
 // and a fence; a record is running, released, done or in doubt.
