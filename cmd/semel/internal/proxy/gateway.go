@@ -42,9 +42,12 @@ type Gateway struct {
 func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 	g := &Gateway{
 		cfg: cfg, deps: deps,
-		upstream: newUpstream(cfg.UpstreamIdleTimeout, cfg.UpstreamTimeout),
-		budget:   semelhttp.NewBodyBudget(bodyMemory(cfg)),
-		buffers:  &buffers{sync.Pool{New: func() any { return new([copyBuffer]byte) }}},
+		upstream: newUpstream(patience{
+			idle: cfg.UpstreamIdleTimeout, answer: cfg.UpstreamTimeout,
+			stall: cfg.UpstreamStall, stream: cfg.UpstreamStream,
+		}),
+		budget:  semelhttp.NewBodyBudget(bodyMemory(cfg)),
+		buffers: &buffers{sync.Pool{New: func() any { return new([copyBuffer]byte) }}},
 	}
 	if cfg.Authorize.URL != nil {
 		g.asker = authorize.New(authorize.Options{

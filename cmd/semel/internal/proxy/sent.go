@@ -6,29 +6,35 @@ import (
 	"net"
 	"net/http/httptrace"
 	"sync/atomic"
+	"time"
 )
 
 // countedConn counts the bytes written to an upstream connection, so that a
 // failed request can tell "nothing reached the upstream" from "unknown".
 type countedConn struct {
 	net.Conn
+	stall   time.Duration // of one write; 0: no limit
 	written atomic.Int64
 }
 
 func (c *countedConn) Write(p []byte) (int, error) {
+	if c.stall > 0 {
+		c.SetWriteDeadline(time.Now().Add(c.stall)) // of a broken connection the write tells more
+	}
 	n, err := c.Conn.Write(p)
 	c.written.Add(int64(n))
 	return n, err
 }
 
-// counted makes dial return counted connections.
-func counted(dial dialFunc) dialFunc {
+// counted makes dial return counted connections, whose writes may stand still for
+// stall.
+func counted(dial dialFunc, stall time.Duration) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		return &countedConn{Conn: conn}, nil
+		return &countedConn{Conn: conn, stall: stall}, nil
 	}
 }
 

@@ -17,27 +17,38 @@ import (
 // use HTTP/2 where a TLS upstream offers it.
 type upstream struct {
 	guarded, plain *http.Transport
+	patience       patience
 }
 
-func newUpstream(idle, answer time.Duration) *upstream {
-	return &upstream{guarded: newTransport(idle, answer, false), plain: newTransport(idle, answer, true)}
+// patience is how long the upstream is waited for; 0 is for ever.
+type patience struct {
+	idle   time.Duration // of a connection that nobody uses
+	answer time.Duration // until an answer begins
+	stall  time.Duration // of a guarded exchange that has begun, without progress
+	stream time.Duration // the same of an event stream
+}
+
+func newUpstream(p patience) *upstream {
+	unguarded := p
+	unguarded.stall = 0 // it holds no key, and may be a conversation
+	return &upstream{guarded: newTransport(p, false), plain: newTransport(unguarded, true), patience: p}
 }
 
 // newTransport returns a transport tuned for one upstream: as many idle
 // connections as there is concurrency, bodies passed on as they are, no proxy
 // from the environment.
-func newTransport(idle, answer time.Duration, http2 bool) *http.Transport {
+func newTransport(p patience, http2 bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(http2)
 	return &http.Transport{
-		DialContext:            counted(dialer.DialContext),
+		DialContext:            counted(dialer.DialContext, p.stall),
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    5 * time.Second,
 		MaxIdleConnsPerHost:    1024,
-		IdleConnTimeout:        idle,
-		ResponseHeaderTimeout:  answer,
+		IdleConnTimeout:        p.idle,
+		ResponseHeaderTimeout:  p.answer,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
 		Protocols:              &protocols,
@@ -52,10 +63,13 @@ func (u *upstream) close() {
 
 // RoundTrip sends r once. Its error is a *silence.
 func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
-	transport := u.plain
 	if isGuarded(r) {
-		transport = u.guarded
+		return u.watched(r)
 	}
+	return roundTrip(u.plain, r)
+}
+
+func roundTrip(transport *http.Transport, r *http.Request) (*http.Response, error) {
 	var s sent
 	res, err := transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), s.trace())))
 	if err != nil {

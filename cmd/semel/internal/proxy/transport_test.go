@@ -50,7 +50,7 @@ func TestGuardedRequestsUseHTTP1(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	up := newUpstream(time.Second, time.Minute)
+	up := newUpstream(patience{idle: time.Second, answer: time.Minute})
 	for _, rt := range []http.RoundTripper{up.guarded, up.plain} {
 		transport := rt.(*http.Transport)
 		transport.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
@@ -99,7 +99,7 @@ func TestNothingWrittenOnAReusedConnection(t *testing.T) {
 		}()
 		return &mutedConn{Conn: near, muted: muted}, nil
 	}
-	transport := &http.Transport{DialContext: counted(serve)}
+	transport := &http.Transport{DialContext: counted(serve, 0)}
 	up := &upstream{guarded: transport, plain: transport}
 	post := func() error {
 		r, _ := http.NewRequestWithContext(t.Context(), "POST", "http://upstream.test", io.MultiReader(strings.NewReader("tea")))
@@ -134,7 +134,7 @@ func TestPartWritten(t *testing.T) {
 		}()
 		return near, nil
 	}
-	transport := &http.Transport{DialContext: counted(half)}
+	transport := &http.Transport{DialContext: counted(half, 0)}
 	up := &upstream{guarded: transport, plain: transport}
 	r, _ := http.NewRequestWithContext(t.Context(), "POST", "http://upstream.test", io.MultiReader(strings.NewReader("tea")))
 	_, err := up.RoundTrip(r)

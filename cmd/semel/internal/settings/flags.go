@@ -36,6 +36,8 @@ var proxyFlags = []flag{
 	{"key-forward", "pass|derive|strip", "pass", "the key that the upstream sees: as it came, derived from scope and key, or none"},
 	{"upstream-idle-timeout", "DURATION", "1s", "how long an unused upstream connection is kept; below the upstream's keep-alive"},
 	{"upstream-timeout", "DURATION", "60s", "how long the upstream may take to begin its answer; 0s for no limit"},
+	{"upstream-stall-timeout", "DURATION", "60s", "how long a guarded exchange may stand still once it has begun; then it is silence; 0s for no limit"},
+	{"upstream-stream-timeout", "DURATION", "15m", "the same between two events of a guarded event stream; 0s for no limit"},
 	{"shutdown-timeout", "DURATION", "30s", "how long running requests may take to finish after SIGTERM"},
 	{"secret-file", "FILE", "", "file whose bytes key the fingerprints (at least 16); the same for all gateways on one store"},
 	{"tls-cert", "FILE", "", "certificate chain of the listener, PEM"},

@@ -26,7 +26,9 @@ type Proxy struct {
 
 	KeyForward          KeyForward
 	UpstreamIdleTimeout time.Duration
-	UpstreamTimeout     time.Duration // 0: no limit
+	UpstreamTimeout     time.Duration // until an answer begins; 0: no limit
+	UpstreamStall       time.Duration // of an exchange that has begun; 0: no limit
+	UpstreamStream      time.Duration // of an event stream that has begun; 0: no limit
 	ShutdownTimeout     time.Duration
 
 	SecretFile string
@@ -90,6 +92,8 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 		KeyForward:          KeyForward(read(r, "key-forward", oneOf("pass", "derive", "strip"))),
 		UpstreamIdleTimeout: read(r, "upstream-idle-timeout", parseDuration),
 		UpstreamTimeout:     read(r, "upstream-timeout", parseDuration),
+		UpstreamStall:       read(r, "upstream-stall-timeout", parseDuration),
+		UpstreamStream:      read(r, "upstream-stream-timeout", parseDuration),
 		ShutdownTimeout:     read(r, "shutdown-timeout", parseDuration),
 		SecretFile:          r.text("secret-file"),
 		TLS:                 TLS{Cert: r.text("tls-cert"), Key: r.text("tls-key"), ClientCA: r.text("tls-client-ca")},
