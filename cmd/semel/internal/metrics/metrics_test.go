@@ -51,3 +51,28 @@ func TestFencedIsNoStoreError(t *testing.T) {
 		t.Error("ErrNoReply does not count as a store error")
 	}
 }
+
+// The gauge ends at 0 in whatever order the events of concurrent saves arrive, and a
+// save that got through late is an end like any other.
+func TestPendingSaves(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("test")
+	pending := func(want string) {
+		t.Helper()
+		if text := scrape(m); !strings.Contains(text, "semel_background_saves_pending "+want+"\n") {
+			t.Errorf("want %s pending:\n%s", want, text)
+		}
+	}
+	m.Observe(semel.Event{Kind: semel.EventSaveRetry, Count: 2})
+	m.Observe(semel.Event{Kind: semel.EventSaveRetry, Count: 1})
+	pending("2")
+	m.Observe(semel.Event{Kind: semel.EventSaveLost, Count: 0})
+	m.Observe(semel.Event{Kind: semel.EventSaved, Operation: "POST", State: semel.StateDone, Count: 1, Duration: 7})
+	pending("0")
+	text := scrape(m)
+	for _, want := range []string{`semel_finishes_total{operation="POST",state="done"} 1`, `semel_run_seconds_count{operation="POST"} 1`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing %s:\n%s", want, text)
+		}
+	}
+}

@@ -16,20 +16,30 @@ func (m *Metrics) Observe(ev semel.Event) {
 	if c := m.events[ev.Kind]; c != nil {
 		c.WithLabelValues(ev.Operation).Inc()
 	}
+	m.observePending(ev.Kind)
 	switch ev.Kind {
-	case semel.EventFinish:
+	case semel.EventFinish, semel.EventSaved:
 		m.finishes.WithLabelValues(ev.Operation, ev.State.String()).Inc()
 		m.runs.WithLabelValues(ev.Operation).Observe(ev.Duration.Seconds())
 		m.bytes.WithLabelValues("stored").Add(float64(ev.Bytes))
 	case semel.EventReplay:
 		m.bytes.WithLabelValues("replayed").Add(float64(ev.Bytes))
-	case semel.EventSaveRetry, semel.EventSaved, semel.EventSaveLost:
-		m.pending.Set(float64(ev.Count))
 	case semel.EventStoreCall:
 		m.stored(ev)
 	case semel.EventPurge:
 		m.purged.Add(float64(ev.Count))
 		m.purgeLag.Set(ev.Duration.Seconds())
+	}
+}
+
+// observePending goes by steps: events of concurrent runs arrive in any order, and
+// the last one to arrive need not have the last count.
+func (m *Metrics) observePending(kind semel.EventKind) {
+	switch kind {
+	case semel.EventSaveRetry:
+		m.pending.Inc()
+	case semel.EventSaved, semel.EventSaveLost:
+		m.pending.Dec()
 	}
 }
 
