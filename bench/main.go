@@ -30,6 +30,8 @@ func suites() []suite {
 		{"sqlite", sqliteSuite},
 		{"sqlite-replay", sqliteReplaySuite},
 		{"sqlite-growth", sqliteGrowthSuite},
+		{"memory", memorySuite},
+		{"replay", replaySuite},
 		{"http", httpSuite},
 		{"gateway", gatewaySuite},
 	}
