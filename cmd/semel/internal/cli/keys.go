@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -30,14 +31,20 @@ func newKeys(std IO) *cobra.Command {
 		Short: "Find, read, resolve and delete records",
 		Long: `Find, read, resolve and delete records, on the store that a gateway uses.
 
-A record is named by its id (--id, as semel keys list prints it), or by KEY and
---principal. The principal is the caller as the gateway computes it: the value of
-the gateway's --principal, an equals sign, and the caller's value:
+A record is named by its id (--id, as semel keys list prints it, or its first eight
+digits or more, as logs have them), or by KEY and --principal. The principal is the
+caller as the gateway computes it: the value of the gateway's --principal, an equals
+sign, and the caller's value:
 
   header:Authorization=Bearer k1
   cookie:session=3f1a
-  client-cert=CN=till-7,O=Shop        (or the certificate's URI)
-  global`,
+  jwt:sub=alice
+  jwt+iss:sub="https://issuer.example" "alice"    (without --jwt-issuer)
+  client-cert=CN=till-7,O=Shop                    (or the certificate's URI)
+  global
+
+A service that uses semelhttp itself has a principal of its own, value=TEXT, and with
+Options.PerRoute a --route.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -55,8 +62,8 @@ func (f *keysFlags) addJSON(fs *pflag.FlagSet) {
 
 func (f *keysFlags) addWhich(fs *pflag.FlagSet) {
 	fs.StringVar(&f.which.Principal, "principal", "", "whose key it is, such as \"header:Authorization=Bearer k1\" or global")
-	fs.StringVar(&f.which.Route, "route", "", "the route, for services with one scope per route")
-	fs.StringVar(&f.which.ID, "id", "", "the record's id instead of KEY and --principal")
+	fs.StringVar(&f.which.Route, "route", "", "the route, for services that keep one scope per route; the gateway does not")
+	fs.StringVar(&f.which.ID, "id", "", "the record's id, or its first digits, instead of KEY and --principal")
 }
 
 // open opens the store. The gateway's other settings may be in the environment
@@ -83,20 +90,26 @@ func (f *keysFlags) record(cmd *cobra.Command, std IO, args []string) (*storeurl
 	if len(args) > 0 {
 		which.Key = args[0]
 	}
-	id, err := which.Resolve()
-	if err != nil {
+	if err := which.Check(); err != nil {
 		return nil, semel.Record{}, err
 	}
 	h, err := f.open(cmd, std)
 	if err != nil {
 		return nil, semel.Record{}, err
 	}
-	rec, err := keys.Read(cmd.Context(), h.Store, id)
+	rec, err := read(cmd.Context(), h.Store, which)
 	if err != nil {
 		h.Close()
-		return nil, semel.Record{}, err
 	}
-	return h, rec, nil
+	return h, rec, err
+}
+
+func read(ctx context.Context, store semel.Store, which keys.Which) (semel.Record, error) {
+	id, err := which.Find(ctx, store)
+	if err != nil {
+		return semel.Record{}, err
+	}
+	return keys.Read(ctx, store, id)
 }
 
 func newKeysGet(std IO) *cobra.Command {
@@ -168,8 +181,8 @@ func (f *keysFlags) scope(cmd *cobra.Command, std IO) (*semel.ScopeID, error) {
 	if err != nil {
 		return nil, err
 	}
-	scope := keys.ScopeID(secret, f.which.Principal)
-	return &scope, nil
+	scope, err := keys.ScopeID(secret, f.which.Principal)
+	return &scope, err
 }
 
 func (f *keysFlags) list(cmd *cobra.Command, std IO, store semel.Store, filter keys.Filter) error {

@@ -121,6 +121,38 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// A caller is named as gateways take --principal, whatever the case of the header.
+func TestGetByPrincipalAsTyped(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	run(t, "", nil, "keys", "get", "doubt", "--principal=header:authorization=Bearer k1", s.flag).want(t, 0, id("doubt").String())
+	run(t, "", nil, "keys", "list", "--principal=header:authorization=Bearer k1", s.flag).want(t, 0, id("doubt").String())
+	run(t, "", nil, "keys", "list", "--principal=Bearer k1", s.flag).want(t, 1, "write header:NAME=VALUE")
+	run(t, "", nil, "keys", "get", "--help").want(t, 0, "--route", "services that keep one scope per route")
+	run(t, "", nil, "keys", "--help").want(t, 0, "jwt:sub=alice")
+}
+
+// The digits that a log line shows are enough.
+func TestGetByFirstDigits(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	whole := id("doubt").String()
+	for _, part := range []string{whole[:8], whole[:8] + "…", strings.ToUpper(whole[:31])} {
+		run(t, "", nil, "keys", "get", "--id="+part, s.flag).want(t, 0, whole)
+	}
+	run(t, "", nil, "keys", "resolve", "--id="+whole[:8], s.flag, "--did-not-happen", "--reason=x", "--yes").want(t, 0, "record "+whole+" is released")
+	run(t, "", nil, "keys", "get", "--id="+whole[:7], s.flag).want(t, 1, "32 hexadecimal digits")
+	run(t, "", nil, "keys", "get", "--id=0123456789abcdef", s.flag).want(t, 1, "no record whose id begins with 0123456789abcdef")
+	run(t, "", nil, "keys", "get", "x", "--id="+whole[:8], s.flag).want(t, 1, "--id names the record alone")
+	twin := id("doubt")
+	twin[15]++
+	p := semel.ClaimParams{Key: twin, Token: semel.NewToken(), Policy: semel.AtLeastOnce, Lease: time.Minute, Retention: time.Hour}
+	if _, err := s.open.Store.Claim(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "", nil, "keys", "delete", "--id="+whole[:8], s.flag, "--reason=x", "--yes").want(t, 1, "2 ids begin with "+whole[:8], whole, "write more digits")
+}
+
 // FIELD-FAULTS: an operator cannot find a stuck key.
 func TestList(t *testing.T) {
 	t.Parallel()

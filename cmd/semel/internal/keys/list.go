@@ -41,10 +41,11 @@ type Filter struct {
 	Scope *semel.ScopeID
 }
 
-// ScopeID is the scope of a principal, written as for [Which], under a gateway's
+// ScopeID is the scope of a caller, as [ParsePrincipal] takes it, under a gateway's
 // secret, nil for none.
-func ScopeID(secret []byte, name string) semel.ScopeID {
-	return semel.ScopeIDOf(secret, principal(name))
+func ScopeID(secret []byte, name string) (semel.ScopeID, error) {
+	principal, err := ParsePrincipal(name)
+	return semel.ScopeIDOf(secret, principal), err
 }
 
 // List calls each for every record that the filter takes, a page at a time.

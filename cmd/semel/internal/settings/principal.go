@@ -35,7 +35,8 @@ func (p Principal) String() string {
 	return string(p.Kind) + ":" + p.Name
 }
 
-func parsePrincipal(s string) (Principal, error) {
+// ParsePrincipal reads a rule as --principal takes it.
+func ParsePrincipal(s string) (Principal, error) {
 	kind, name, named := strings.Cut(s, ":")
 	switch kind := PrincipalKind(kind); kind {
 	case "":
@@ -52,6 +53,9 @@ func parsePrincipal(s string) (Principal, error) {
 			return Principal{}, fmt.Errorf("%s takes no name", kind)
 		}
 		return Principal{Kind: kind}, nil
+	}
+	if !named && isToken(kind) {
+		return Principal{}, fmt.Errorf("%q is no kind of principal; did you mean header:%s? The kinds are %s", kind, textproto.CanonicalMIMEHeaderKey(kind), principalChoices)
 	}
 	return Principal{}, fmt.Errorf("%q is not built in; built in are %s", kind, principalChoices)
 }

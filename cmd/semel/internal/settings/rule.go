@@ -29,7 +29,7 @@ var ruleNames = []string{
 
 // read replaces what r has a text for.
 func (u *Rule) read(r *reader) {
-	override(r, "principal", &u.Principal, parsePrincipal)
+	override(r, "principal", &u.Principal, ParsePrincipal)
 	override(r, "require-key", &u.RequireKey, parseBool)
 	override(r, "methods", &u.Methods, parseMethods)
 	override(r, "retention", &u.Retention, parseRetention)

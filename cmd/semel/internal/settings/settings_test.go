@@ -67,6 +67,7 @@ func TestRefused(t *testing.T) {
 		{"", "--upstream: name the service to guard"},
 		{"", "--principal: say whose key a key is: header:NAME, cookie:NAME, jwt:CLAIM, client-cert or global"},
 		{base + " --principal=saml:x", `"saml" is not built in; built in are header:NAME, cookie:NAME, jwt:CLAIM, client-cert or global`},
+		{base + " --principal=authorization", `"authorization" is no kind of principal; did you mean header:Authorization? The kinds are header:NAME,`},
 		{base + " --principal=jwt:sub", "--principal: jwt needs --jwks"},
 		{base + " --principal=jwt", "write jwt:sub"},
 		{base + " --jwks=keys.json", "--jwks: no principal is jwt:CLAIM"},
