@@ -158,7 +158,7 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	all := run(t, "", nil, "keys", "list", s.flag)
-	all.want(t, 0, "ID", "STATE", "OPERATION", "AGE", "ATTEMPT", "CAUSE")
+	all.want(t, 0, "ID", "STATE", "OPERATION", "AGE", "ATTEMPT", "CAUSE", "KEY")
 	for _, key := range []string{"running", "done", "tombstone", "doubt", "released"} {
 		all.want(t, 0, id(key).String())
 	}

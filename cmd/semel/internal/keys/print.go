@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -104,7 +105,7 @@ func (v View) Print(w io.Writer) error {
 	line("id", v.ID)
 	line("state", v.State)
 	line("operation", v.Operation)
-	line("key", v.KeyText)
+	line("key", quoted(v.KeyText))
 	line("started", v.StartedAt.Format(time.RFC3339))
 	line("attempt", fmt.Sprint(v.Attempt))
 	line("policy", v.Policy)
@@ -138,11 +139,19 @@ func (v View) PrintJSON(w io.Writer) error { return json.NewEncoder(w).Encode(v)
 
 // Row is v as one line of a table; RowHeader names its columns.
 func (v View) Row(now time.Time) string {
-	return strings.Join([]string{v.ID, v.State, v.Operation, age(now.Sub(v.StartedAt)), fmt.Sprint(v.Attempt), v.Cause}, "\t")
+	return strings.Join([]string{v.ID, v.State, v.Operation, age(now.Sub(v.StartedAt)), fmt.Sprint(v.Attempt), v.Cause, quoted(v.KeyText)}, "\t")
 }
 
 // RowHeader names the columns of [View.Row].
-const RowHeader = "ID\tSTATE\tOPERATION\tAGE\tATTEMPT\tCAUSE"
+const RowHeader = "ID\tSTATE\tOPERATION\tAGE\tATTEMPT\tCAUSE\tKEY"
+
+// quoted is the text of a key so that it cannot move the cursor of a terminal.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strconv.Quote(text)
+}
 
 func age(d time.Duration) string {
 	if d < time.Minute {

@@ -61,6 +61,7 @@ func New(version string) *Metrics {
 	m.pending = m.gauge("semel_background_saves_pending", "Outcomes that are not saved yet.")
 	m.purgeLag = m.gauge("semel_purge_lag_seconds", "For how long the oldest expired record has been due.")
 	m.purged = prometheus.NewCounter(prometheus.CounterOpts{Name: "semel_purged_total", Help: "Expired records deleted."})
+	m.expectFixed()
 	m.registry.MustRegister(m.purged, buildInfo(version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

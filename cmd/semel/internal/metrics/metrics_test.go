@@ -76,3 +76,26 @@ func TestPendingSaves(t *testing.T) {
 		}
 	}
 }
+
+// increase() does not see the step from nothing to 1.
+func TestCountersBeginAtZero(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("test")
+	m.Expect([]string{"POST", "POST capture"})
+	text := scrape(m)
+	for _, want := range []string{
+		`semel_in_doubt_total{operation="POST"} 0`,
+		`semel_in_doubt_total{operation="POST capture"} 0`,
+		`semel_background_saves_lost_total{operation="POST"} 0`,
+		`semel_unguarded_total{operation="POST"} 0`,
+		`semel_finishes_total{operation="POST",state="in-doubt"} 0`,
+		`semel_upstream_failures_total{code="upstream-no-answer"} 0`,
+		`semel_self_checks_total{result="failed"} 0`,
+		`semel_store_errors_total{call="claim"} 0`,
+		`semel_config_reloads_total{result="failed"} 0`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+}

@@ -7,7 +7,8 @@
 //
 // A map of the package:
 //
-//   - server.go, front.go, announce.go, reload.go: what runs, and how it changes
+//   - server.go, front.go, announce.go, reload.go, doubtlog.go: what runs, how it
+//     changes, and what it tells
 //   - gateway.go, routes.go: the handler that one configuration makes
 //   - principal.go: whose request it is
 //   - forward.go, requestbody.go: the request on its way to the upstream

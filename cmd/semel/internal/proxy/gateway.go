@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,6 +106,7 @@ func EngineOptions(cfg *settings.Proxy, secret []byte, log *slog.Logger, o semel
 		ClaimTimeout: min(defaultClaimTimeout, shortest/2),
 		MaxResult:    settings.MaxBody + maxHeader,
 		Secret:       secret,
+		StoreKeyText: cfg.StoreKeyText,
 		Logger:       log,
 		Observer:     o,
 	}
@@ -168,16 +170,29 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 	return o
 }
 
-// label names a request in records and metrics: by its method, and by the route.
-func label(r *http.Request, name string) string {
-	if name == "" {
-		return r.Method
+// operations are the labels that requests may have under cfg.
+func operations(cfg *settings.Proxy) []string {
+	var labels []string
+	for _, route := range append(slices.Clone(cfg.Routes), cfg.Rest()) {
+		for _, method := range route.Methods {
+			labels = append(labels, labelOf(method, route.Name))
+		}
 	}
-	return r.Method + " " + name
+	return labels
+}
+
+// label names a request in records and metrics: by its method, and by the route.
+func label(r *http.Request, name string) string { return labelOf(r.Method, name) }
+
+func labelOf(method, name string) string {
+	if name == "" {
+		return method
+	}
+	return method + " " + name
 }
 
 func (g *Gateway) reverseProxy(route settings.Route) http.Handler {
-	j := &judge{hold: route.Hold, maxBody: route.MaxResponseBody, failures: g.deps.Metrics.UpstreamFailed, log: g.deps.Log}
+	j := &judge{hold: route.Hold, name: route.Name, maxBody: route.MaxResponseBody, failures: g.deps.Metrics.UpstreamFailed, log: g.deps.Log}
 	rw := &rewriter{
 		upstream: g.cfg.Upstream, principal: route.Principal, forward: g.cfg.KeyForward,
 		granted: g.cfg.Authorize.Headers, keys: keyHeadersOf(route),

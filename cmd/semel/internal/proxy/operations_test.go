@@ -35,6 +35,9 @@ func TestMetrics(t *testing.T) {
 		}
 	})
 	g := start(t, up.URL)
+	if _, text := g.admin("/metrics"); !strings.Contains(text, `semel_in_doubt_total{operation="PATCH"} 0`) {
+		t.Error("before the first doubt its counter is not there at 0")
+	}
 	g.post("k-1", "tea")
 	g.post("k-1", "tea")
 	g.post("k-1", "coffee")

@@ -27,6 +27,7 @@ const retryAfter = time.Second
 //	any other answer           passed on as it came       semelhttp's rules
 type judge struct {
 	hold     bool
+	name     string // of the route
 	maxBody  int64
 	failures func(code string) // is told each failure
 	log      *slog.Logger
@@ -52,7 +53,7 @@ func (j *judge) failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	code := j.decide(r.Context(), err)
 	j.failures(string(code))
-	j.log.Warn("the upstream failed", "code", code, "method", r.Method, "guarded", guarded, "error", reason(err))
+	j.log.Warn("the upstream failed", j.about(r, string(code), err)...)
 	semelhttp.WriteProblem(w, j.problem(code, guarded))
 }
 
@@ -91,8 +92,18 @@ func (j *judge) silent(ctx context.Context, err error) {
 // ReverseProxy then aborts the exchange, so that the client sees the cut.
 func (j *judge) cut(r *http.Request, err error) {
 	j.failures(cutAnswer)
-	j.log.Warn("the upstream's answer was cut", "code", cutAnswer, "method", r.Method, "error", reason(err))
+	j.log.Warn("the upstream's answer was cut", j.about(r, cutAnswer, err)...)
 	j.silent(r.Context(), err)
+}
+
+// about says what a failure was about. The fence leads from this line to the one that
+// names the record.
+func (j *judge) about(r *http.Request, code string, err error) []any {
+	attrs := []any{"code", code, "operation", label(r, j.name), "guarded", isGuarded(r)}
+	if fence, ok := semel.FenceFrom(r.Context()); ok {
+		attrs = append(attrs, "fence", int64(fence))
+	}
+	return append(attrs, "error", reason(err))
 }
 
 // reason is the text of err without what net/http quotes of the answer, which

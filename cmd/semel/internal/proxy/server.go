@@ -58,7 +58,7 @@ func (s *Server) open(ctx context.Context) error {
 	if s.store, err = storeurl.Open(ctx, s.cfg.Store); err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
-	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, s.metrics)); err != nil {
+	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, newDoubtLog(s.metrics, s.log))); err != nil {
 		return err
 	}
 	if s.keys, err = s.openKeys(ctx, s.cfg); err != nil {
@@ -81,6 +81,7 @@ func (s *Server) install(cfg *settings.Proxy) error {
 	if err != nil {
 		return err
 	}
+	s.metrics.Expect(operations(cfg))
 	if former := s.current.Swap(gateway); former != nil {
 		former.Close()
 	}

@@ -1,5 +1,7 @@
 package settings
 
+import "strconv"
+
 // fixed are the settings that a running gateway keeps.
 func (p *Proxy) fixed() []Setting {
 	return []Setting{
@@ -8,6 +10,7 @@ func (p *Proxy) fixed() []Setting {
 		{Name: "store", Value: p.Store},
 		{Name: "shutdown-timeout", Value: p.ShutdownTimeout.String()},
 		{Name: "secret-file", Value: p.SecretFile},
+		{Name: "store-key-text", Value: strconv.FormatBool(p.StoreKeyText)},
 		{Name: "tls-cert", Value: p.TLS.Cert},
 		{Name: "tls-key", Value: p.TLS.Key},
 		{Name: "tls-client-ca", Value: p.TLS.ClientCA},
@@ -31,5 +34,6 @@ func (p *Proxy) RestartNeeded(running *Proxy) []string {
 // KeepFixed takes over what only a restart changes.
 func (p *Proxy) KeepFixed(running *Proxy) {
 	p.Listen, p.Admin, p.Store = running.Listen, running.Admin, running.Store
-	p.ShutdownTimeout, p.SecretFile, p.TLS, p.LogFormat = running.ShutdownTimeout, running.SecretFile, running.TLS, running.LogFormat
+	p.ShutdownTimeout, p.SecretFile, p.StoreKeyText = running.ShutdownTimeout, running.SecretFile, running.StoreKeyText
+	p.TLS, p.LogFormat = running.TLS, running.LogFormat
 }

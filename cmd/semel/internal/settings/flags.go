@@ -40,6 +40,7 @@ var proxyFlags = []flag{
 	{"upstream-stream-timeout", "DURATION", "15m", "the same between two events of a guarded event stream; 0s for no limit"},
 	{"shutdown-timeout", "DURATION", "30s", "how long running requests may take to finish after SIGTERM"},
 	{"secret-file", "FILE", "", "file whose bytes key the fingerprints (at least 16); the same for all gateways on one store"},
+	{"store-key-text", "bool", "false", "keep the callers' keys in the records, so that a doubt leads back to its request; whoever reads the store sees them"},
 	{"tls-cert", "FILE", "", "certificate chain of the listener, PEM"},
 	{"tls-key", "FILE", "", "private key of the listener, PEM"},
 	{"tls-client-ca", "FILE", "", "authorities of client certificates, PEM; makes --principal client-cert possible"},

@@ -31,9 +31,10 @@ type Proxy struct {
 	UpstreamStream      time.Duration // of an event stream that has begun; 0: no limit
 	ShutdownTimeout     time.Duration
 
-	SecretFile string
-	TLS        TLS
-	LogFormat  string
+	SecretFile   string
+	StoreKeyText bool
+	TLS          TLS
+	LogFormat    string
 
 	// Settings are the flags as texts, in the order of the help.
 	Settings []Setting
@@ -96,6 +97,7 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 		UpstreamStream:      read(r, "upstream-stream-timeout", parseDuration),
 		ShutdownTimeout:     read(r, "shutdown-timeout", parseDuration),
 		SecretFile:          r.text("secret-file"),
+		StoreKeyText:        read(r, "store-key-text", parseBool),
 		TLS:                 TLS{Cert: r.text("tls-cert"), Key: r.text("tls-key"), ClientCA: r.text("tls-client-ca")},
 		LogFormat:           read(r, "log-format", oneOf("text", "json")),
 		Settings:            settingsOf(fs),
