@@ -60,7 +60,7 @@ func newChecked(t *testing.T, tell func(error)) (*brokenStore, *admin.Admin) {
 			t.Error(err)
 		}
 	})
-	return store, admin.New(admin.NewChecker(engine, tell).Check, http.NotFoundHandler())
+	return store, admin.New(admin.NewChecker(engine, func() error { return nil }, tell).Check, http.NotFoundHandler())
 }
 
 func get(a *admin.Admin, path string) (int, string) {

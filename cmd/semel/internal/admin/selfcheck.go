@@ -23,18 +23,20 @@ const (
 // Checker proves again and again that a replay works: a new key is claimed, run
 // and finished, asked for again, and must not run twice.
 type Checker struct {
-	engine *semel.Engine
-	tell   func(error)
-	now    func() time.Time
+	engine  *semel.Engine
+	present func() error
+	tell    func(error)
+	now     func() time.Time
 
 	mu   sync.Mutex
 	last time.Time
 	err  error
 }
 
-// NewChecker checks engine and reports each check to tell.
-func NewChecker(engine *semel.Engine, tell func(error)) *Checker {
-	return &Checker{engine: engine, tell: tell, now: time.Now}
+// NewChecker checks engine, and by present that its store is still in its place, and
+// reports each check to tell.
+func NewChecker(engine *semel.Engine, present func() error, tell func(error)) *Checker {
+	return &Checker{engine: engine, present: present, tell: tell, now: time.Now}
 }
 
 // Check returns the outcome of a check that is at most five seconds old; callers
@@ -54,6 +56,9 @@ func (c *Checker) Check(ctx context.Context) error {
 }
 
 func (c *Checker) run(ctx context.Context) error {
+	if err := c.present(); err != nil {
+		return err
+	}
 	nonce := rand.Text()
 	first, err := c.once(ctx, nonce, nonce)
 	if err != nil {

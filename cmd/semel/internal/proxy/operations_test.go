@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -155,6 +156,23 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
+// A file that was deleted under the gateway still works for it, and would be gone
+// after a restart: it is not ready.
+func TestDeletedStore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "semel.db")
+	g := start(t, numbered(t).URL, "--store=sqlite:"+file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := g.admin("/readyz"); status != 503 || !strings.Contains(body, "the store's file is gone") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if _, text := g.admin("/metrics"); !strings.Contains(text, `semel_self_checks_total{result="failed"} 1`) {
+		t.Error("the failed check is not counted")
+	}
+}
+
 // breakStore drops the tables under a store that is in use.
 func breakStore(t *testing.T, file string) {
 	t.Helper()
@@ -274,11 +292,7 @@ func TestStartErrors(t *testing.T) {
 	for _, tc := range []struct{ flag, want string }{
 		{"--listen=" + addr, "--listen: "},
 		{"--admin=" + addr, "--admin: "},
-		{"--store=postgres://localhost/x", `"postgres" are not built in; built in are memory: and sqlite:FILE`},
-		{"--store=semel.db", "write sqlite:semel.db"},
-		{"--store=memory:x", "write memory:"},
-		{"--store=sqlite:", "needs a file"},
-		{"--store=sqlite:/no/such/folder/semel.db", "sqlite:/no/such/folder/semel.db"},
+		{"--store=sqlite:/no/such/folder/semel.db", "/no/such/folder/semel.db: no such file or directory; make the folder /no/such/folder first"},
 		{"--secret-file=/no/such/file", "--secret-file: "},
 		{"--tls-cert=/no/such/file --tls-key=/no/such/file", "--tls-cert, --tls-key: "},
 	} {

@@ -67,7 +67,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err := s.install(s.cfg); err != nil {
 		return err
 	}
-	s.admin = admin.New(admin.NewChecker(s.engine, s.metrics.SelfChecked).Check, s.metrics.Handler())
+	s.admin = admin.New(admin.NewChecker(s.engine, s.store.Present, s.metrics.SelfChecked).Check, s.metrics.Handler())
 	return s.listen(http.HandlerFunc(s.serve))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
 )
 
 // units of sizes, longest suffix first.
@@ -82,6 +83,8 @@ func parseAdmin(s string) (string, error) {
 	}
 	return parseListen(s)
 }
+
+func parseStore(s string) (string, error) { return s, storeurl.Check(s) }
 
 func parseBool(s string) (bool, error) {
 	b, err := strconv.ParseBool(s)

@@ -83,7 +83,7 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 		Upstream: read(r, "upstream", parseUpstream),
 		Listen:   read(r, "listen", parseListen),
 		Admin:    read(r, "admin", parseAdmin),
-		Store:    r.text("store"),
+		Store:    read(r, "store", parseStore),
 		JWT:      JWT{Keys: r.text("jwks"), Issuer: r.text("jwt-issuer"), Audience: words(r.text("jwt-audience"))},
 		Authorize: Authorize{
 			URL:     read(r, "authorize", parseAuthorize),

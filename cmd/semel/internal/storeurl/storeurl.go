@@ -5,16 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"modernc.org/sqlite"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/memstore"
-	"github.com/semel-go/semel/sqlstore"
 )
 
 const builtIn = "built in are memory: and sqlite:FILE"
@@ -27,64 +22,72 @@ type Handle struct {
 	// Shared is false if only this process sees the records.
 	Shared bool
 
-	close func() error
+	present func() error
+	close   func() error
 }
+
+// Present reports a store that still answers but is no longer where its URL says: a
+// file that was deleted or replaced keeps its records for this process alone, and
+// they are gone when it ends.
+func (h *Handle) Present() error { return h.present() }
 
 // Close frees what the store holds. No call may be under way.
 func (h *Handle) Close() error { return h.close() }
 
-// Open opens the store at rawURL. The caller closes it.
-func Open(ctx context.Context, rawURL string) (*Handle, error) {
+// Check reports what is wrong with a URL. It opens nothing.
+func Check(rawURL string) error {
+	_, err := parse(rawURL)
+	return err
+}
+
+// parse returns the file of a SQLite store, empty for the memory store.
+func parse(rawURL string) (file string, err error) {
 	scheme, rest, found := strings.Cut(rawURL, ":")
 	switch {
 	case !found:
-		return nil, fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory: to keep records in memory", rawURL, rawURL)
+		return "", fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory: to keep records in memory", rawURL, rawURL)
+	case scheme == "memory" && rest != "":
+		return "", fmt.Errorf("the memory store takes no name; write memory: instead of memory:%s", rest)
 	case scheme == "memory":
-		return openMemory(rest)
-	case scheme == "sqlite":
-		return openSQLite(ctx, rest)
+		return "", nil
+	case scheme != "sqlite":
+		return "", fmt.Errorf("stores of the kind %q are not built in; %s", scheme, builtIn)
 	}
-	return nil, fmt.Errorf("stores of the kind %q are not built in; %s", scheme, builtIn)
+	file = strings.TrimPrefix(rest, "//")
+	if file == "" || strings.HasPrefix(file, ":memory:") {
+		return "", errors.New("a SQLite store needs a file; write sqlite:semel.db, or memory: to keep records in memory")
+	}
+	return file, nil
+}
+
+// Open opens the store at rawURL. The caller closes it.
+func Open(ctx context.Context, rawURL string) (*Handle, error) {
+	file, err := parse(rawURL)
+	switch {
+	case err != nil:
+		return nil, err
+	case file == "":
+		return openMemory()
+	}
+	return openSQLite(ctx, file)
 }
 
 // OpenExisting is [Open] for a store that a gateway has made: a file that is
 // missing is an error instead of a new, empty store.
 func OpenExisting(ctx context.Context, rawURL string) (*Handle, error) {
-	if file, ok := strings.CutPrefix(rawURL, "sqlite:"); ok && file != "" {
-		if _, err := os.Stat(strings.TrimPrefix(file, "//")); err != nil {
+	if file, err := parse(rawURL); err == nil && file != "" {
+		if _, err := os.Stat(file); err != nil {
 			return nil, fmt.Errorf("%w; name the file that the gateway uses", err)
 		}
 	}
 	return Open(ctx, rawURL)
 }
 
-func openMemory(rest string) (*Handle, error) {
-	if rest != "" {
-		return nil, fmt.Errorf("the memory store takes no name; write memory: instead of memory:%s", rest)
-	}
+func openMemory() (*Handle, error) {
 	store, err := memstore.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Handle{Store: store, Name: "memory", close: func() error { return nil }}, nil
-}
-
-func openSQLite(ctx context.Context, file string) (*Handle, error) {
-	if file == "" || strings.HasPrefix(file, ":memory:") {
-		return nil, errors.New("a SQLite store needs a file; write sqlite:semel.db, or memory: to keep records in memory")
-	}
-	path, err := filepath.Abs(strings.TrimPrefix(file, "//"))
-	if err != nil {
-		return nil, fmt.Errorf("sqlite:%s: %w", file, err)
-	}
-	// As a URI, so that no character of the path is taken for a parameter.
-	connector, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path}).String())
-	if err != nil {
-		return nil, fmt.Errorf("sqlite:%s: %w", file, err)
-	}
-	store, err := sqlstore.OpenSQLite(ctx, connector, nil)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite:%s: %w", file, err)
-	}
-	return &Handle{Store: store, Name: "sqlite:" + file, Shared: true, close: store.Close}, nil
+	nothing := func() error { return nil }
+	return &Handle{Store: store, Name: "memory", present: nothing, close: nothing}, nil
 }
