@@ -123,7 +123,7 @@ func TestNotReadyWhenTheStoreIsDown(t *testing.T) {
 	})
 }
 
-// FIELD-FAULTS: replay never worked in production and nobody noticed.
+// Field fault: replay never worked in production and nobody noticed.
 func TestNotReadyWhenReplaysDoNotWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

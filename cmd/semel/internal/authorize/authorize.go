@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/semel-go/semel/cmd/semel/internal/reason"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -95,7 +96,7 @@ func (a *Asker) ask(r *http.Request) (semelhttp.Problem, bool) {
 	res, err := a.transport.RoundTrip(a.question(ctx, r))
 	if err != nil {
 		a.opts.Tell(Silent, time.Since(begun))
-		a.opts.Log.Warn("the authoriser gave no answer, so the request was refused", "error", reason(err))
+		a.opts.Log.Warn("the authoriser gave no answer, so the request was refused", "error", reason.Of(err))
 		return unavailable(), false
 	}
 	defer discard(res.Body)
@@ -142,13 +143,6 @@ func unavailable() semelhttp.Problem {
 	p.Title = "Authorisation unavailable"
 	p.Detail = "Whether the caller may do this cannot be found out now. Nothing was executed for this request."
 	return p
-}
-
-// reason is the text of err without what net/http quotes of the answer, which may
-// be anybody's data.
-func reason(err error) string {
-	text, _, _ := strings.Cut(err.Error(), `"`)
-	return strings.TrimSpace(text)
 }
 
 // discard reads a little, so that the connection can be used again.

@@ -153,7 +153,7 @@ func TestGetByFirstDigits(t *testing.T) {
 	run(t, "", nil, "keys", "delete", "--id="+whole[:8], s.flag, "--reason=x", "--yes").want(t, 1, "2 ids begin with "+whole[:8], whole, "write more digits")
 }
 
-// FIELD-FAULTS: an operator cannot find a stuck key.
+// Field fault: an operator cannot find a stuck key.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -95,7 +95,7 @@ func post(t *testing.T, url, key string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// FIELD-FAULTS: an operator cannot find or free a stuck key. Here he finds two
+// Field fault: an operator cannot find or free a stuck key. Here he finds two
 // while the gateway runs, and decides each.
 func TestOperatorDecidesDoubts(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ var points = []struct {
 // The gateway dies by SIGKILL at each step of a request, again and again, and
 // the client retries until it has a final answer.
 //
-// FIELD-FAULTS: killed half-way, the key is locked for ever; the work runs twice;
+// Field fault: killed half-way, the key is locked for ever; the work runs twice;
 // the result is lost.
 func testKilledAtEachStep(t *testing.T, binary string) {
 	t.Parallel()

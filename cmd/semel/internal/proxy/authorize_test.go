@@ -72,7 +72,7 @@ func TestAuthorizeClaimAndReplay(t *testing.T) {
 	auth.wantAsked(t, asked) // nothing is claimed or replayed there
 }
 
-// FIELD-FAULTS: an error lets the request through unguarded. No answer of the
+// Field fault: an error lets the request through unguarded. No answer of the
 // authoriser is a yes but 2xx.
 func TestAuthorizeNeverFailsOpen(t *testing.T) {
 	t.Parallel()

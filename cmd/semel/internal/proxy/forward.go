@@ -26,7 +26,7 @@ func (rw *rewriter) rewrite(pr *httputil.ProxyRequest) {
 	dropForwarded(pr.Out.Header)
 	pr.SetXForwarded()
 	pr.Out.Header.Del("Expect") // the body is here already
-	dropHTTP2Offer(pr.Out.Header)
+	pr.Out.Header.Del("Http2-Settings")
 	rw.keepScope(pr)
 	rw.setKey(pr)
 	pr.Out.Trailer = pr.In.Trailer // the very map: it is filled when the body has been read
@@ -41,16 +41,6 @@ func dropForwarded(h http.Header) {
 			delete(h, name)
 		}
 	}
-}
-
-// dropHTTP2Offer removes an offer to go on in HTTP/2 on this connection: an
-// upstream that took it would be talked to past the gateway.
-func dropHTTP2Offer(h http.Header) {
-	if strings.Contains(strings.ToLower(h.Get("Upgrade")), "h2c") {
-		h.Del("Connection")
-		h.Del("Upgrade")
-	}
-	h.Del("Http2-Settings")
 }
 
 // keepScope undoes a Connection header that names the scope's header as

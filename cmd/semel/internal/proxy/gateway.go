@@ -129,10 +129,10 @@ func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
 		}
 		handler = guard(handler)
 	}
-	if g.asker == nil {
-		return handler, nil
+	if g.asker != nil {
+		handler = g.asker.Guard(mayClaim(route), handler)
 	}
-	return g.asker.Guard(mayClaim(route), handler), nil
+	return plainly(handler), nil
 }
 
 // inRoute says which route an error is about.

@@ -128,7 +128,7 @@ func TestHealthAndReadiness(t *testing.T) {
 
 // A store that does not work any more makes the gateway not ready, and requests
 // fail closed.
-// FIELD-FAULTS: error on read lets the request through unguarded.
+// Field fault: error on read lets the request through unguarded.
 func TestBrokenStore(t *testing.T) {
 	t.Parallel()
 	up := numbered(t)
@@ -249,7 +249,7 @@ func TestGracefulStop(t *testing.T) {
 	up.wantExecuted(t, 1)
 }
 
-// FIELD-FAULTS: client disconnects, result lost, retry runs again.
+// Field fault: client disconnects, result lost, retry runs again.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	up, begun, release := patient(t)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/textproto"
-	"strings"
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/reason"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -103,15 +102,5 @@ func (j *judge) about(r *http.Request, code string, err error) []any {
 	if fence, ok := semel.FenceFrom(r.Context()); ok {
 		attrs = append(attrs, "fence", int64(fence))
 	}
-	return append(attrs, "error", reason(err))
-}
-
-// reason is the text of err without what net/http quotes of the answer, which
-// may be anybody's data.
-func reason(err error) string {
-	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
-		return "the answer's header is malformed"
-	}
-	text, _, _ := strings.Cut(err.Error(), `"`)
-	return strings.TrimSpace(text)
+	return append(attrs, "error", reason.Of(err))
 }

@@ -159,3 +159,27 @@ func (g *gateway) dial() (net.Conn, *bufio.Reader) {
 	g.t.Cleanup(func() { conn.Close() })
 	return conn, bufio.NewReader(conn)
 }
+
+// What is not passed on as an upgrade is guarded, whatever it offers.
+func TestOffersAreNoWayAround(t *testing.T) {
+	t.Parallel()
+	for _, lines := range []string{
+		"Connection: upgrade, close\r\nUpgrade: h2c, x\r\n",
+		"Connection: upgrade, close\r\nUpgrade: x, h2c\r\n",
+		"Connection: upgrade, close\r\nUpgrade: x, y\r\n",
+		"Connection: upgrade, close\r\nUpgrade: H2C\r\n",
+		"Connection: upgrade, close\r\nUpgrade: websocket\r\nUpgrade: h2c\r\n",
+		"Connection: upgrade, close\r\nUpgrade:\r\n",
+		"Connection: close\r\nUpgrade: websocket\r\n",
+	} {
+		up, seen := recorder(t)
+		g := start(t, up.URL)
+		for range 2 {
+			g.exchange("POST / HTTP/1.1\r\nHost: x\r\n" + lines + "Idempotency-Key: k-1\r\nContent-Length: 0\r\n\r\n")
+		}
+		up.wantExecuted(t, 1)
+		if r := <-seen; r.Header.Get("Upgrade") != "" {
+			t.Errorf("%q: the upstream sees Upgrade: %s", lines, r.Header.Get("Upgrade"))
+		}
+	}
+}

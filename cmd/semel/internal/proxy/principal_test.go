@@ -21,7 +21,7 @@ func numbered(t *testing.T) *upstream {
 	return up
 }
 
-// FIELD-FAULTS: key not bound to the caller: one user's response served to another.
+// Field fault: key not bound to the caller: one user's response served to another.
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ flag, alice, bob, nobody, twice string }{

@@ -63,5 +63,3 @@ func wantsBodyFirst(r *http.Request) bool {
 	}
 	return r.ContentLength <= smallBody
 }
-
-func isUpgrade(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }

@@ -100,7 +100,7 @@ func TestLongAnswersAreNotHeldBack(t *testing.T) {
 }
 
 // An answer over the limit passes whole and leaves a tombstone.
-// FIELD-FAULTS: over-size result dropped, so the work runs again.
+// Field fault: over-size result dropped, so the work runs again.
 func TestAnswerOverTheLimit(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 5<<10)

@@ -122,7 +122,7 @@ routes:
 	}
 }
 
-// FIELD-FAULTS: dedupe switched off by configuration without a word. Whatever
+// Field fault: dedupe switched off by configuration without a word. Whatever
 // cannot be meant is refused, with its line and what was meant instead.
 func TestFileRefused(t *testing.T) {
 	t.Parallel()

@@ -176,7 +176,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// FIELD-FAULTS: dedupe switched off by configuration without a word. A misspelt
+// Field fault: dedupe switched off by configuration without a word. A misspelt
 // variable would do that.
 func TestUnknownVariable(t *testing.T) {
 	t.Parallel()
