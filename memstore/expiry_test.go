@@ -80,7 +80,7 @@ func TestPurgeSparesNewerFormats(t *testing.T) {
 	store, clock := newHandStore(t)
 	p := claimOf(randomKey(0))
 	mustClaim(t, store, p, semel.ClaimAcquired)
-	store.SetFormat(p.Key, semel.RecordFormat+1)
+	store.SetFormat(p.Key, semel.RecordFormatMax+1)
 	clock.now = clock.now.Add(2 * p.Retention)
 	if res := purge(t, store); res.Purged != 0 {
 		t.Errorf("%+v; want a record of a newer format to stay", res)

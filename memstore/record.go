@@ -101,7 +101,7 @@ func (r *record) standing(now instant) standing {
 // deletableAt is when r, left alone, may be deleted.
 func (r *record) deletableAt() instant {
 	switch {
-	case r.format > semel.RecordFormat, r.state == semel.StateInDoubt:
+	case r.format > semel.RecordFormatMax, r.state == semel.StateInDoubt:
 		return never
 	case r.state == semel.StateRunning && r.policy == semel.AtMostOnce:
 		return never

@@ -104,7 +104,7 @@ func (s *plainStore) find(ctx context.Context, key semel.KeyID) (*entry, time.Ti
 	switch {
 	case e == nil:
 		return nil, now, nil
-	case e.format > semel.RecordFormat && s.flaw != formatIgnored:
+	case e.format > semel.RecordFormatMax && s.flaw != formatIgnored:
 		return nil, now, &semel.RecordFormatError{Format: e.format}
 	case s.expired(e, now):
 		return nil, now, nil

@@ -155,7 +155,7 @@ func newerFormat(t *T) {
 		key := t.key()
 		owner := in(t, key)
 		before := t.read(key)
-		t.setFormat(key, semel.RecordFormat+1)
+		t.setFormat(key, semel.RecordFormatMax+1)
 		mismatch := claimOf(key, semel.NewToken())
 		mismatch.Fingerprint = fingerprint(2)
 		_, claimErr := t.store.Claim(t.ctx, claimOf(key, semel.NewToken()))
@@ -181,7 +181,7 @@ func (t *T) setFormat(key semel.KeyID, format int) {
 }
 
 func (t *T) wantFormatError(what string, err error) {
-	if f, ok := errors.AsType[*semel.RecordFormatError](err); !ok || f.Format != semel.RecordFormat+1 {
+	if f, ok := errors.AsType[*semel.RecordFormatError](err); !ok || f.Format != semel.RecordFormatMax+1 {
 		t.errorf("%s on a record of a newer format: %v; want a RecordFormatError with its number", what, err)
 	}
 }
