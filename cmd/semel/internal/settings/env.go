@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,12 +32,21 @@ func FromEnv(fs *pflag.FlagSet, environ, extra []string, names ...string) error 
 		switch {
 		case !strings.HasPrefix(name, envPrefix):
 		case !slices.Contains(known, name):
-			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s? Unset it if it is another program's", name, spelling.Nearest(name, known)))
+			errs = append(errs, fmt.Errorf("%s is no setting%s Unset it if it is another program's", name, cmp.Or(nearestEnv(name, known), ".")))
 		default:
 			errs = append(errs, setFlag(fs, name, value, names))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// nearestEnv compares names without what all of them begin with.
+func nearestEnv(name string, known []string) string {
+	rest := make([]string, len(known))
+	for i, k := range known {
+		rest[i] = strings.TrimPrefix(k, envPrefix)
+	}
+	return spelling.Hint(strings.TrimPrefix(name, envPrefix), envPrefix, rest)
 }
 
 func setFlag(fs *pflag.FlagSet, env, value string, names []string) error {

@@ -166,7 +166,7 @@ func TestFileRefused(t *testing.T) {
 		{"routes:\n  - path: /a\n    key: derived:1m\n    duplicates: drop", `"drop" is not one of replay, reject`},
 		{"routes:\n  - path: /a\n    fingerprint: xml", `"xml" is not one of bytes, json`},
 		{"routes:\n  - path: /a\n    fingerprint: {json: {include: [a]}}", "semel.yaml:5: routes[0].fingerprint: "},
-		{"routes:\n  - path: /a\n    fingerprint: {json: {only: [/a]}}", `"only" is no key in routes[0].fingerprint.json; did you mean include?`},
+		{"routes:\n  - path: /a\n    fingerprint: {json: {only: [/a]}}", `"only" is no key in routes[0].fingerprint.json; choose from include, ignore`},
 		{"routes:\n  - path: /a\n    quota: {records: -1}", "semel.yaml:5: routes[0].quota.records: this has to be a whole number of at least 1"},
 		{"routes:\n  - path: /a\n    cors: {credentials: true}", "semel.yaml:5: routes[0].cors: name the origins"},
 		{"routes:\n  - path: /a\n    cors: {origins: ['*'], credentials: true}", "browsers send no credentials to *"},

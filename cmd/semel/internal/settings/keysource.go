@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,7 +74,7 @@ func (t *Route) addKey(text string) error {
 		}
 	case KeyWebhook:
 		if senders := semelhttp.WebhookSenders(); !slices.Contains(senders, name) {
-			return fmt.Errorf("%q is no known sender; did you mean webhook:%s? Built in are %s; header:NAME takes any other", name, spelling.Nearest(name, senders), strings.Join(senders, ", "))
+			return fmt.Errorf("%q is no known sender%s Built in are %s; header:NAME takes any other", name, cmp.Or(spelling.Hint(name, "webhook:", senders), "."), strings.Join(senders, ", "))
 		}
 	case keyDerived:
 		return t.derive(name)

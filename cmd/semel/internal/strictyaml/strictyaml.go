@@ -101,6 +101,9 @@ func (f *File) failSyntax(err error) {
 
 func isNull(y *yaml.Node) bool { return y.Kind == yaml.ScalarNode && y.ShortTag() == "!!null" }
 
+// fewKeys are as many as an error names all of.
+const fewKeys = 12
+
 // unknown reports a key that nobody asked for.
 func (n Node) unknown(key *yaml.Node, known []string) {
 	where := "here"
@@ -111,5 +114,9 @@ func (n Node) unknown(key *yaml.Node, known []string) {
 		n.file.fail(key.Line, "merge keys are not taken; write the keys out")
 		return
 	}
-	n.file.fail(key.Line, "%q is no key %s; did you mean %s?", key.Value, where, spelling.Nearest(strings.ToLower(key.Value), known))
+	hint := spelling.Hint(strings.ToLower(key.Value), "", known)
+	if hint == "" && len(known) <= fewKeys {
+		hint = "; choose from " + strings.Join(known, ", ")
+	}
+	n.file.fail(key.Line, "%q is no key %s%s", key.Value, where, hint)
 }

@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"name: x\nnmae: y", `f.yaml:2: "nmae" is no key here; did you mean name?`},
 		{"NAME: x", "did you mean name?"},
-		{"items:\n  - name: x\n  - titel: y", `f.yaml:3: "titel" is no key in items[1]; did you mean name?`},
+		{"items:\n  - name: x\n  - titel: y", `f.yaml:3: "titel" is no key in items[1]; choose from name`},
 		{"name: x\n\nname: y", "f.yaml:3: name stands in line 1 already"},
 		{"name:", "f.yaml:1: name has no value; write one, or take the line out"},
 		{"name: [x]", "f.yaml:1: name: this has to be a single value"},
