@@ -38,9 +38,14 @@ func newRoot(std IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "semel",
 		Short:         "Make HTTP operations take effect once per key",
+		Args:          aCommand,
+		RunE:          showHelp,
+		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newProxy(std))
 	root.AddCommand(newConfig(std))
 	root.AddCommand(newOpenAPI(std))

@@ -14,8 +14,8 @@ func newConfig(std IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check and print the gateway's configuration",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  aCommand,
+		RunE:  showHelp,
 	}
 	cmd.AddCommand(newConfigCheck(std), newConfigPrint(std))
 	return cmd
@@ -28,7 +28,7 @@ func newConfigCheck(std IO) *cobra.Command {
 		Long: `Print a table of what semel proxy --config FILE would guard, or all mistakes in FILE
 with their lines. Nothing is started or opened. Flags and variables count as they do
 for semel proxy, so that what the file leaves to them can be given.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cmd.Flags().Set("config", args[0]); err != nil {
 				return err
@@ -54,7 +54,7 @@ func newConfigPrint(std IO) *cobra.Command {
 		Long: `Print what semel proxy would run with, given the same flags, variables and file, as a
 file: each setting with where it comes from, each route with all that it inherits.
 Passwords and queries in addresses are not shown.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadProxy(cmd, std)
 			if err != nil {
@@ -78,7 +78,7 @@ func newOpenAPI(std IO) *cobra.Command {
 file: the key parameters, the answers that the gateway gives itself, and for how long
 answers are replayed. Merge it into the document of the service.`,
 		Example: "  semel openapi --config semel.yaml > idempotency.json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadProxy(cmd, std)
 			if err != nil {

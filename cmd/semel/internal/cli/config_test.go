@@ -74,7 +74,7 @@ func TestConfigCheck(t *testing.T) {
 	// Known to the middleware alone.
 	run(t, "", nil, "config", "check", writeConfig(t, "upstream: http://127.0.0.1:9000\nprincipal: global\nroutes:\n  - path: /a\n    key: [header:X, header:x]\n")).
 		want(t, 1, "semel.yaml:4: the route POST,PATCH /a: ", "stands there twice")
-	run(t, "", nil, "config", "check").want(t, 1, "accepts 1 arg")
+	run(t, "", nil, "config", "check").want(t, 1, "semel config check takes one FILE, and was given 0; see semel config check --help")
 	run(t, "", nil, "config", "check", "/no/such/file").want(t, 1, "--config: open /no/such/file")
 }
 

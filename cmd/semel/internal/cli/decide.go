@@ -44,7 +44,7 @@ func newKeysResolve(std IO) *cobra.Command {
 --done FILE says that it did happen: FILE holds the answer that retries get, as
 curl -i prints it; - reads it from standard input (with --yes).
 --did-not-happen says that it did not: the next retry runs the operation.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (done != "") == didNotHappen {
 				return errors.New("say what happened: --done FILE or --did-not-happen")
@@ -77,7 +77,7 @@ func newKeysDelete(std IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete [KEY]",
 		Short: "Forget a record: the next request with the key is a new one",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.decide(cmd, std, args, keys.Decision{Resolution: semel.ResolveDelete, Reason: f.reason})
 		},

@@ -17,7 +17,7 @@ click, a lost answer and a dying service do with and without the gateway.
 
 Everything runs in this process on this machine, keeps its files in a temporary
 folder and removes it at the end.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Version = version()
 			if verbose {

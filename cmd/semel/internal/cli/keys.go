@@ -45,8 +45,8 @@ sign, and the caller's value:
 
 A service that uses semelhttp itself has a principal of its own, value=TEXT, and with
 Options.PerRoute a --route.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: aCommand,
+		RunE: showHelp,
 	}
 	cmd.AddCommand(newKeysGet(std), newKeysList(std), newKeysResolve(std), newKeysDelete(std))
 	return cmd
@@ -117,7 +117,7 @@ func newKeysGet(std IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get [KEY]",
 		Short: "Print one record with its answer",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, rec, err := f.record(cmd, std, args)
 			if err != nil {
@@ -143,7 +143,7 @@ func newKeysList(std IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List records, such as those in doubt",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wanted, err := keys.ParseState(state)
 			if err != nil {

@@ -255,7 +255,7 @@ func TestRefusedDecisions(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	t.Parallel()
-	run(t, "", nil, "keys", "frobnicate").want(t, 1, "unknown command")
+	run(t, "", nil, "keys", "frobnicate").want(t, 1, `semel: "frobnicate" is no command of semel keys; choose from delete, get, list, resolve`)
 	s := newShop(t)
 	which := "--principal=" + alice
 	for _, tc := range []struct {

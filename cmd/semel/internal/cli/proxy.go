@@ -26,7 +26,7 @@ Each flag is also an environment variable: --max-request-body is SEMEL_MAX_REQUE
 and a key of the file that --config names, which has rules for routes too. A flag wins
 over its variable, and both win over the file, which SIGHUP reads again.`,
 		Example: "  semel proxy --upstream http://127.0.0.1:9000 --principal header:Authorization",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runProxy(cmd, std) },
 	}
 	settings.AddProxyFlags(cmd.Flags())
