@@ -11,8 +11,11 @@ import (
 	"github.com/semel-go/semel"
 )
 
+// SelfCheck is the operation of self-checks in records and metrics.
+const SelfCheck = "self-check"
+
 // The scope of self-checks: no principal of the gateway begins with a zero byte.
-var selfCheckScope = semel.Scope{Principal: "\x00semel/self-check", Operation: "self-check"}
+var selfCheckScope = semel.Scope{Principal: "\x00semel/self-check", Operation: SelfCheck}
 
 const (
 	checkEvery     = 5 * time.Second

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -140,17 +141,21 @@ func newKeysGet(std IO) *cobra.Command {
 func newKeysList(std IO) *cobra.Command {
 	var f keysFlags
 	var state string
+	var filter keys.Filter
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List records, such as those in doubt",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List records, such as those in doubt",
+		Example: "  semel keys list --state in-doubt --older-than 1h",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			wanted, err := keys.ParseState(state)
-			if err != nil {
+			if filter.OlderThan < 0 || filter.Limit < 0 {
+				return errors.New("--older-than and --limit are not negative; leave them out for all records")
+			}
+			var err error
+			if filter.State, err = keys.ParseState(state); err != nil {
 				return err
 			}
-			scope, err := f.scope(cmd, std)
-			if err != nil {
+			if filter.Scope, err = f.scope(cmd, std); err != nil {
 				return err
 			}
 			h, err := f.open(cmd, std)
@@ -158,12 +163,15 @@ func newKeysList(std IO) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			return f.list(cmd, std, h.Store, keys.Filter{State: wanted, Scope: scope})
+			return f.list(cmd, std, h.Store, filter)
 		},
 	}
 	f.addStore(cmd.Flags())
 	f.addJSON(cmd.Flags())
 	cmd.Flags().StringVar(&state, "state", "", "only records in this state: running, released, done or in-doubt")
+	cmd.Flags().StringVar(&filter.Operation, "operation", "", "only of this operation, such as POST; self-check shows the gateway's own")
+	cmd.Flags().DurationVar(&filter.OlderThan, "older-than", 0, "only records whose last run began that long ago, such as 1h")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "no more records than this (default all)")
 	cmd.Flags().StringVar(&f.which.Principal, "principal", "", "only this caller's records, such as \"header:Authorization=Bearer k1\" or global")
 	cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the gateway's --secret-file, which --principal needs if the gateway has one")
 	return cmd

@@ -82,11 +82,11 @@ func (w Which) prefix() (string, bool) {
 // byPrefix looks through all records, since stores find them by whole ids only.
 func byPrefix(ctx context.Context, store semel.Store, prefix string) (semel.KeyID, error) {
 	var found []semel.KeyID
-	err := List(ctx, store, Filter{}, func(rec semel.Record) error {
+	err := all(ctx, store, semel.ListParams{Limit: pageSize}, func(rec semel.Record) (bool, error) {
 		if strings.HasPrefix(rec.Key.String(), prefix) {
 			found = append(found, rec.Key)
 		}
-		return nil
+		return true, nil
 	})
 	switch {
 	case err != nil:

@@ -18,12 +18,12 @@ type View struct {
 	ID        string     `json:"id"`
 	State     string     `json:"state"`
 	Operation string     `json:"operation"`
-	StartedAt time.Time  `json:"started_at"`
+	StartedAt time.Time  `json:"started_at,omitzero"`
 	Attempt   int        `json:"attempt"`
 	Policy    string     `json:"policy"`
 	Fence     int64      `json:"fence"`
 	Lease     string     `json:"lease_left,omitempty"`
-	Expires   string     `json:"expires_in"`
+	Expires   string     `json:"expires_in,omitempty"`
 	Cause     string     `json:"cause,omitempty"`
 	Since     *time.Time `json:"in_doubt_since,omitempty"`
 	KeyText   string     `json:"key,omitempty"`
@@ -41,6 +41,9 @@ type Result struct {
 
 // NewView returns what is shown of rec.
 func NewView(rec semel.Record) View {
+	if rec.State == semel.StateUnreadable {
+		return View{ID: rec.Key.String(), State: rec.State.String(), Cause: "of a newer format, or damaged"}
+	}
 	v := View{
 		ID:        rec.Key.String(),
 		State:     rec.State.String(),
@@ -139,6 +142,9 @@ func (v View) PrintJSON(w io.Writer) error { return json.NewEncoder(w).Encode(v)
 
 // Row is v as one line of a table; RowHeader names its columns.
 func (v View) Row(now time.Time) string {
+	if v.StartedAt.IsZero() { // nothing else is known
+		return strings.Join([]string{v.ID, v.State, "-", "-", "-", v.Cause, ""}, "\t")
+	}
 	return strings.Join([]string{v.ID, v.State, v.Operation, age(now.Sub(v.StartedAt)), fmt.Sprint(v.Attempt), v.Cause, quoted(v.KeyText)}, "\t")
 }
 
