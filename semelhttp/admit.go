@@ -22,9 +22,7 @@ const (
 // without a problem and without a key is none to guard.
 func (x *exchange) admit(found bool, keyErr error) *Problem {
 	if x.m.bodyFirst {
-		if p := x.readVerified(); p != nil {
-			return p
-		}
+		return x.admitByBody(found, keyErr)
 	}
 	if p := x.findKey(found, keyErr); p != nil || x.from == noKey {
 		return p
@@ -32,10 +30,24 @@ func (x *exchange) admit(found bool, keyErr error) *Problem {
 	if p := x.findPrincipal(); p != nil {
 		return p
 	}
-	if !x.m.bodyFirst {
-		if p := x.readBody(); p != nil {
-			return p
-		}
+	if p := x.readBody(); p != nil {
+		return p
+	}
+	return x.identify()
+}
+
+// admitByBody is admit where the body comes first. The principal is asked before
+// that, whose share of the memory it takes; nobodies have one together.
+func (x *exchange) admitByBody(found bool, keyErr error) *Problem {
+	nobody := x.findPrincipal()
+	if p := x.readVerified(); p != nil {
+		return p
+	}
+	if p := x.findKey(found, keyErr); p != nil || x.from == noKey {
+		return p
+	}
+	if nobody != nil {
+		return nobody
 	}
 	return x.identify()
 }
@@ -93,15 +105,17 @@ func (x *exchange) findPrincipal() *Problem {
 // readBody reads the body whole. A body that does not arrive makes no claim.
 func (x *exchange) readBody() *Problem {
 	limit := x.m.opts.MaxRequestBody
-	x.body.pool, x.body.budget = x.m.blocks, x.m.opts.BodyBudget
+	x.body.pool, x.body.purse = x.m.blocks, x.m.shares.purseOf(x.principal)
 	if x.r.ContentLength > limit {
 		return problemOfBody(errTooLarge)
 	}
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil
 	}
+	bound := x.boundBody()
 	err := x.body.fill(x.r.Body, limit)
 	if err == nil {
+		bound.lift()
 		return nil
 	}
 	x.body.rest = restOf(x.r.Body, err)

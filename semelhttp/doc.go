@@ -30,7 +30,7 @@
 //   - key.go, keyformat.go, structured.go: the key on the wire
 //   - keysource.go, keybody.go, webhook.go, derived.go: where keys come from
 //   - principal.go: whose request it is
-//   - requestbody.go, budget.go, fingerprint.go, jsonbody.go: the body, and what a key stands for
+//   - requestbody.go, budget.go, bodytime.go, fingerprint.go, jsonbody.go: the body, and what a key stands for
 //   - exchange.go, verdict.go: one request from claim to answer, and what its
 //     status means
 //   - capture.go, live.go, readfrom.go, snapshot.go: the writer that handlers get

@@ -26,6 +26,7 @@ type middleware struct {
 	derivedOp semel.Op      // and those under derived keys
 	rules     recordRules
 	blocks    *blocks
+	shares    shares
 	scratches sync.Pool
 	seats     chan struct{} // of observations
 	quotas    *quotas       // nil: no bound
@@ -55,7 +56,7 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 	}
 	m := &middleware{
 		engine: e, principal: principal, opts: o, keys: newKeyReader(&o), rules: newRecordRules(&o),
-		blocks: newBlocks(), noStore: []string{"no-store"}, isTrue: []string{"true"},
+		blocks: newBlocks(), shares: newShares(&o), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
 	m.scratches.New = func() any { return new(scratch) }
 	if err := errors.Join(m.prepare(), m.prepareOps()); err != nil {

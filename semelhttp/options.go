@@ -75,9 +75,14 @@ type Options struct {
 	// MaxResponseBody is the size in bytes up to which a body is recorded. A larger
 	// one is sent as it comes, and retries learn result-unavailable. Default 1 MiB.
 	MaxResponseBody int
-	// BodyBudget bounds the memory of all request bodies together. Default
-	// NewBodyBudget(256 MiB) for this middleware alone.
+	// BodyBudget bounds the memory of all request bodies together, and what one
+	// principal may take of it. Default NewBodyBudget(256 MiB) for this middleware alone.
 	BodyBudget *BodyBudget
+	// BodyTimeout is how long the body of a guarded request may take to arrive; one
+	// that takes longer is refused with incomplete-body, and its connection ends. It
+	// takes the place of another read deadline, except a shorter ReadTimeout of the
+	// server, and needs a writer that can SetReadDeadline. Default 60s; negative: no bound.
+	BodyTimeout time.Duration
 
 	// JSON compares JSON bodies by what they say. Default: by their bytes.
 	JSON *JSONFingerprint
@@ -136,6 +141,7 @@ func (o *Options) withDefaults() Options {
 	setDefault(&c.MaxKeyLength, maxKeyLength)
 	setDefault(&c.MaxRequestBody, 10<<20)
 	setDefault(&c.MaxResponseBody, 1<<20)
+	setDefault(&c.BodyTimeout, time.Minute)
 	setDefault(&c.ReplayedHeader, "Idempotent-Replayed")
 	setDefault(&c.Challenge, "Bearer")
 	setDefault(&c.ProblemBase, DefaultProblemBase)

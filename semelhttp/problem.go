@@ -86,7 +86,7 @@ func problemText(code Code) Problem {
 	case CodeInvalidKey:
 		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Idempotency key unusable", Detail: "The key cannot be used."}
 	case CodeIncompleteBody:
-		return Problem{Status: 400, Retry: RetrySameKey, Title: "Request body incomplete", Detail: "The body ended early or could not be read. Nothing was executed and the key is unused."}
+		return Problem{Status: 400, Retry: RetrySameKey, Title: "Request body incomplete", Detail: "The body ended early, took too long or could not be read. Nothing was executed and the key is unused."}
 	case CodeAmbiguousBody:
 		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Request body ambiguous", Detail: "The JSON body has two members of the same name in one object: send each once. Nothing was executed and the key is unused."}
 	case CodeInvalidSignature:

@@ -44,9 +44,9 @@ func (p *blocks) put(b []byte) {
 // Body. Its blocks go back to the pool when the handler is done; a goroutine that
 // the handler left behind then gets an error, not another request's bytes.
 type requestBody struct {
-	pool   *blocks
-	budget *BodyBudget
-	size   int64
+	pool  *blocks
+	purse purse
+	size  int64
 
 	mu     sync.Mutex
 	blocks [][]byte // all full but the last
@@ -95,7 +95,7 @@ func (b *requestBody) space() ([]byte, error) {
 		}
 		size = block
 	}
-	if !b.budget.take(int64(size)) {
+	if !b.purse.take(int64(size)) {
 		return nil, errOverloaded
 	}
 	fresh := b.pool.get(size)
@@ -128,7 +128,7 @@ func (b *requestBody) flatten() ([]byte, error) {
 	case 1:
 		return b.blocks[0], nil
 	}
-	if !b.budget.take(b.size) {
+	if !b.purse.take(b.size) {
 		return nil, errOverloaded
 	}
 	whole := make([]byte, 0, b.size)
@@ -191,7 +191,7 @@ func (b *requestBody) release() {
 
 func (b *requestBody) giveBlocks() {
 	for _, blk := range b.blocks {
-		b.budget.give(int64(cap(blk)))
+		b.purse.give(int64(cap(blk)))
 		b.pool.put(blk)
 	}
 	b.blocks = nil

@@ -244,7 +244,7 @@ func TestBodyBudget(t *testing.T) {
 	body := strings.Repeat("x", 1<<20)
 	replies := make(chan reply, 100)
 	for i := range 100 {
-		req := w.request("POST", "/charges", body, header("Idempotency-Key", fmt.Sprint("k", i)))
+		req := w.request("POST", "/charges", body, as(fmt.Sprint("caller", i)))
 		go func() { replies <- w.do(req) }()
 	}
 	handled := 0
