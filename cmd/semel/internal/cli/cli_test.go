@@ -13,6 +13,7 @@ func TestVersion(t *testing.T) {
 func TestHelpNamesTheCommands(t *testing.T) {
 	t.Parallel()
 	run(t, "", nil, "--help").want(t, 0, "proxy", "config", "openapi", "keys", "version")
+	run(t, "", nil, "demo", "--help").want(t, 0, "five stories", "A panel")
 	run(t, "", nil, "proxy", "--help").want(t, 0, "--on-unknown hold|retry", "SEMEL_MAX_REQUEST_BODY", "(default sqlite:semel.db)")
 }
 

@@ -161,6 +161,23 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// Whoever opens a printed address in a browser is told where to look.
+func TestPrintedAddressesAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, url := range []string{w.ShopURL(), w.GatewayURL(), w.OfficeURL()} {
+		res, err := w.client.Get(url + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != 200 || !strings.Contains(string(text), "the page whose address semel demo printed first") {
+			t.Errorf("%s: %d %q %v", url, res.StatusCode, text, err)
+		}
+	}
+}
+
 // A demo that ends while the shop is down does not wait for it to come back.
 func TestEndsWhileTheShopIsDown(t *testing.T) {
 	t.Parallel()

@@ -23,5 +23,5 @@
 //   - trial.go, trials.go, exchange.go, lab.go: ways to use the gateway wrongly
 //   - page.go, view.go, trialview.go, words.go, bell.go, events.go: how it is shown,
 //     in two languages
-//   - guard.go: who may ask
+//   - guard.go: who may ask; hello.go: what a browser finds at a service's address
 package demo

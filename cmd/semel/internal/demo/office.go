@@ -119,6 +119,7 @@ func (o *office) handler() (http.Handler, error) {
 	mux.HandleFunc("POST /library/votes", o.votes(o.countOnce))
 	mux.Handle("POST /plain/webhooks", o.secret.checked(ship))
 	mux.Handle("POST /library/webhooks", guard(ship))
+	mux.HandleFunc("GET /{$}", sayHello("This is the demo's office: it takes votes and webhooks under /plain/ and /library/."))
 	mux.HandleFunc("GET /{side}/votes", o.tell(storyVotes, "member"))
 	mux.HandleFunc("GET /{side}/parcels", o.tell(storyWebhook, "order"))
 	return http.MaxBytesHandler(mux, 64<<10), nil

@@ -36,6 +36,7 @@ func (s *shop) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /charges", s.charge)
 	mux.HandleFunc("GET /charges", s.list)
+	mux.HandleFunc("GET /{$}", sayHello("This is the demo's shop, straight or through the gateway: it takes POST /charges and lists GET /charges."))
 	return http.MaxBytesHandler(mux, 64<<10)
 }
 

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"io"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -96,6 +97,31 @@ func TestCountersBeginAtZero(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("missing: %s", want)
+		}
+	}
+}
+
+// The guide says what each metric counts.
+func TestGuideHasEveryMetric(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := metrics.New("test")
+	m.Expect([]string{"POST"})
+	m.Authorized("yes", 0)
+	m.Observed("POST", "replay")
+	for kind := semel.EventClaim; kind.String() != "unknown"; kind++ {
+		m.Observe(semel.Event{Kind: kind})
+	}
+	names := regexp.MustCompile(`(?m)^(semel_[a-z_]+?)(_bucket|_sum|_count)?[ {]`).FindAllStringSubmatch(scrape(m), -1)
+	if len(names) < 20 {
+		t.Fatalf("%d series only", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(string(guide), "`"+name[1]+"`") {
+			t.Errorf("docs/gateway.md does not say what %s is", name[1])
 		}
 	}
 }
