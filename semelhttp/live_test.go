@@ -331,8 +331,6 @@ func TestTrailers(t *testing.T) {
 	}
 }
 
-// An upgrade passes untouched, key or not, on raw sockets.
-// Clients that offer HTTP/2 with every cleartext request are guarded all the same.
 // Writers of outer layers, which do less than net/http's.
 type (
 	plainWriter    struct{ http.ResponseWriter }

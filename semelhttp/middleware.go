@@ -126,18 +126,18 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	}
 }
 
-// guards reports whether a request is one that may take effect. Upgrades pass;
-// the offer of HTTP/2 on cleartext, which some clients make with every request
-// and net/http ignores, is none.
+// guards reports whether a request is one that may take effect.
 func (m *middleware) guards(r *http.Request) bool {
-	if !slices.Contains(m.opts.Methods, r.Method) {
-		return false
-	}
+	return slices.Contains(m.opts.Methods, r.Method) && !isTunnel(r)
+}
+
+// isTunnel reports whether a request asks for a WebSocket and nothing else. Its answer
+// is a connection, which no record holds. Any other Upgrade is an offer that a server
+// may ignore (RFC 9110, section 7.8) and handle the request as one without: HTTP/2 on
+// cleartext, TLS, or a list.
+func isTunnel(r *http.Request) bool {
 	offers := r.Header["Upgrade"]
-	if len(offers) == 0 || !listed(r.Header["Connection"], "Upgrade") {
-		return true
-	}
-	return strings.EqualFold(strings.Join(offers, ","), "h2c")
+	return len(offers) == 1 && strings.EqualFold(strings.Trim(offers[0], " \t"), "websocket") && listed(r.Header["Connection"], "Upgrade")
 }
 
 // refuse sends a problem of this middleware.
