@@ -3,6 +3,9 @@ package semelhttp
 import (
 	"context"
 	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/semel-go/semel"
 )
@@ -61,11 +64,33 @@ func (x *exchange) op() semel.Op {
 func (x *exchange) label() string {
 	switch {
 	case x.m.opts.Route != nil:
-		return x.m.opts.Route(x.r)
+		return labelOf(x.m.opts.Route(x.r))
 	case x.r.Pattern != "":
-		return x.r.Pattern
+		return labelOf(x.r.Pattern)
 	}
 	return x.r.Method
+}
+
+// maxLabel is the engine's limit in bytes; see [semel.Op].
+const maxLabel = 200
+
+// labelOf makes a label of any text that the engine takes: an over-long pattern must not
+// be a reason to refuse requests.
+func labelOf(text string) string {
+	plain := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, text) // what is no UTF-8 becomes U+FFFD
+	if len(plain) <= maxLabel {
+		return plain
+	}
+	end := maxLabel
+	for !utf8.RuneStart(plain[end]) {
+		end--
+	}
+	return plain[:end]
 }
 
 // serve claims, and runs the handler or answers for it.

@@ -152,6 +152,32 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// A label of any length is one that the engine takes: no pattern makes the guard refuse.
+func TestLabelsAreCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 195)
+	pattern := "POST /" + strings.Repeat("a", 192) + "é/{id}"
+	tests := map[string]struct{ given, want string }{
+		"at the limit": {long + "12345", long + "12345"}, "over it": {long + "123456", long + "12345"},
+		"within a rune": {long + "1234é", long + "1234"}, "before a rune": {long + "123é6", long + "123é"},
+		"control characters": {"a\tb\x00\u0085c", "a b  c"}, "no UTF-8": {"a\xffb", "a\ufffdb"},
+	}
+	for name, tt := range tests {
+		w := newWorld(t, &setup{http: semelhttp.Options{Route: func(*http.Request) string { return tt.given }}}, echo)
+		w.post("b").is(t, 201, "b")
+		if got := w.record(alice, "", key1).Operation; got != tt.want {
+			t.Errorf("%s: the label is %q, want %q", name, got, tt.want)
+		}
+	}
+	outer := func(next http.Handler) http.Handler {
+		m := http.NewServeMux()
+		m.Handle(pattern, next)
+		return m
+	}
+	w := newWorld(t, &setup{outer: outer}, echo)
+	w.do(w.request("POST", "/"+strings.Repeat("a", 192)+"é/7", "b")).is(t, 201, "b")
+}
+
 // Golden: records must be found, and fingerprints match, after an upgrade too.
 // Field fault: key format changed by an upgrade orphans everything in flight.
 func TestIdentityIsStable(t *testing.T) {
