@@ -59,7 +59,7 @@ func (o *Options) validateContent() error {
 
 // contentOf digests a body. Errors: canonjson.ErrDuplicate, errOverloaded.
 func (c contentRule) contentOf(r *http.Request, body *requestBody) (content, error) {
-	if !c.json || body.size > maxJSON || !saysJSON(r) || contentCoding(r) != "" {
+	if !c.json || body.size > maxJSON || !isJSONType(contentType(r)) || contentCoding(r) != "" {
 		return plainContent(r, body), nil
 	}
 	text, err := body.flatten()
@@ -78,8 +78,8 @@ func (c contentRule) contentOf(r *http.Request, body *requestBody) (content, err
 	return content{"json:", sum}, nil
 }
 
-// saysJSON goes by the type that the request declares.
-func saysJSON(r *http.Request) bool {
-	media := essence(contentType(r))
+// isJSONType is true for application/json and for the types that are built on it.
+func isJSONType(contentType string) bool {
+	media := essence(contentType)
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }

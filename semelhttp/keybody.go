@@ -28,7 +28,7 @@ func (k *keyReader) findInBody(r *http.Request, text []byte) (key sentKey, found
 		return key, true, errKeyEncoded
 	}
 	if !json.Valid(text) {
-		if saysJSON(r) {
+		if isJSONType(contentType(r)) {
 			return key, true, errKeyNotJSON
 		}
 		return key, false, nil // a form, say

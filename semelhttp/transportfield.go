@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 var errNoObject = errors.New("semelhttp: the key goes into a member of the body, and the body is no JSON object; send a JSON object")
@@ -61,10 +60,4 @@ func withMember(object []byte, name, value string) ([]byte, error) {
 		member = append(member, ',')
 	}
 	return bytes.Join([][]byte{object[:open], member, after}, nil), nil
-}
-
-// isJSONType is true for application/json and for the types that are built on it.
-func isJSONType(contentType string) bool {
-	media := essence(contentType)
-	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
