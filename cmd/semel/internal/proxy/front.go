@@ -46,7 +46,7 @@ func (f *front) stop(ctx context.Context) error {
 }
 
 // newServer speaks HTTP/1.1 and HTTP/2, the latter also without TLS. Bodies have
-// no time limit: a slow one holds no claim.
+// their time limit where they are waited for.
 func newServer(h http.Handler, tlsConfig *tls.Config, log *slog.Logger) *http.Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)

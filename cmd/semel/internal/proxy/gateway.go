@@ -121,7 +121,7 @@ func policy(hold bool) semel.Policy {
 
 // guarded is the handler of a route.
 func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
-	handler := bodyFirst(g.reverseProxy(route))
+	handler := bodyFirst(g.reverseProxy(route), g.cfg.BodyTimeout)
 	if route.Enabled {
 		guard, err := semelhttp.New(g.deps.Engine, g.principalOf(route.Principal), g.options(route))
 		if err != nil {
@@ -155,6 +155,7 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 		MaxRequestBody:    route.MaxRequestBody,
 		MaxResponseBody:   int(route.MaxResponseBody),
 		BodyBudget:        g.budget,
+		BodyTimeout:       bodyTimeout(g.cfg),
 		StoreServerErrors: route.StoreErrors,
 		Keys:              keysOf(route),
 		Derived:           (*semelhttp.DerivedKey)(route.Derived),
@@ -168,6 +169,14 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 		o.OnObserved = g.deps.Metrics.Observed
 	}
 	return o
+}
+
+// bodyTimeout is --body-timeout as semelhttp takes it, where 0 is a default.
+func bodyTimeout(cfg *settings.Proxy) time.Duration {
+	if cfg.BodyTimeout == 0 {
+		return -1
+	}
+	return cfg.BodyTimeout
 }
 
 // operations are the labels that requests may have under cfg.

@@ -22,13 +22,15 @@ const (
 //
 // HTTP/2 requests of unknown length are left alone: they may be the client's
 // half of a conversation.
-func bodyFirst(next http.Handler) http.Handler {
+//
+// One of known length may take timeout, 0 for ever.
+func bodyFirst(next http.Handler, timeout time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !wantsBodyFirst(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, err := smallFirst(r)
+		body, err := smallFirst(w, r, timeout)
 		if err != nil {
 			w.Header().Set("Connection", "close")
 			semelhttp.WriteProblem(w, semelhttp.NewProblem(semelhttp.CodeIncompleteBody))
@@ -41,8 +43,8 @@ func bodyFirst(next http.Handler) http.Handler {
 }
 
 // smallFirst returns the body of r, read already if it is small. One of known
-// length is waited for, however slow: until then nothing is held for it.
-func smallFirst(r *http.Request) (io.Reader, error) {
+// length is waited for.
+func smallFirst(w http.ResponseWriter, r *http.Request, timeout time.Duration) (io.Reader, error) {
 	if r.ContentLength < 0 {
 		data, rest, err := readAhead(r.Body, smallBody, bodyPatience)
 		if rest != nil || err != nil {
@@ -50,7 +52,13 @@ func smallFirst(r *http.Request) (io.Reader, error) {
 		}
 		return bytes.NewReader(data), nil
 	}
+	if timeout > 0 {
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+	}
 	data, err := io.ReadAll(r.Body) // memory is taken as bytes arrive
+	if timeout > 0 && err == nil {
+		http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
 	return bytes.NewReader(data), err
 }
 

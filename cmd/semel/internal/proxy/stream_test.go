@@ -181,3 +181,31 @@ func TestCutUpload(t *testing.T) {
 		up.wantExecuted(t, 0)
 	}
 }
+
+// An upload that stands still is not waited for, guarded or not: strangers could
+// fill the memory with halves. Nothing of it is executed.
+func TestStalledUpload(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "Idempotency-Key: k-1\r\n"} {
+		up, _ := recorder(t)
+		g := start(t, up.URL, "--body-timeout=100ms")
+		conn, in := g.dial()
+		io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+key+"Content-Length: 6\r\n\r\nabc")
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(res.Body); res.StatusCode != 400 || !strings.Contains(string(body), `"code":"incomplete-body"`) {
+			t.Errorf("%q: got %d %s", key, res.StatusCode, body)
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			t.Errorf("%q: the connection goes on: %v", key, err)
+		}
+		up.wantExecuted(t, 0)
+		for range 2 { // the deadline of one body is not that of the next answer
+			if a := g.post("k-2", "tea"); a.status != 200 {
+				t.Errorf("then got %d %s", a.status, a.body)
+			}
+		}
+	}
+}

@@ -30,6 +30,7 @@ var proxyFlags = []flag{
 	{"lease", "DURATION", "30s", "how long a claim is held without a renewal"},
 	{"wait", "DURATION", "0s", "how long a duplicate waits for the running request before 409 in-progress"},
 	{"max-request-body", "SIZE", "10MiB", "larger guarded requests are refused (413 payload-too-large)"},
+	{"body-timeout", "DURATION", "60s", "how long the body of a guarded request, or a small one, may take to arrive (then 400 incomplete-body); 0s for no limit"},
 	{"max-response-body", "SIZE", "1MiB", "larger answers are not kept (later 409 result-unavailable)"},
 	{"on-unknown", "hold|retry", "hold", "when the upstream is silent: hold leaves the record in doubt, retry releases it"},
 	{"store-5xx", "bool", "false", "record the upstream's 5xx answers instead of releasing the record"},

@@ -25,6 +25,7 @@ type Proxy struct {
 	Authorize Authorize
 
 	KeyForward          KeyForward
+	BodyTimeout         time.Duration // of a request; 0: no limit
 	UpstreamIdleTimeout time.Duration
 	UpstreamTimeout     time.Duration // until an answer begins; 0: no limit
 	UpstreamStall       time.Duration // of an exchange that has begun; 0: no limit
@@ -91,6 +92,7 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 			Headers: read(r, "authorize-headers", parseHeaders),
 		},
 		KeyForward:          KeyForward(read(r, "key-forward", oneOf("pass", "derive", "strip"))),
+		BodyTimeout:         read(r, "body-timeout", parseDuration),
 		UpstreamIdleTimeout: read(r, "upstream-idle-timeout", parseDuration),
 		UpstreamTimeout:     read(r, "upstream-timeout", parseDuration),
 		UpstreamStall:       read(r, "upstream-stall-timeout", parseDuration),
