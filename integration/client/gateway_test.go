@@ -15,33 +15,14 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	built "github.com/semel-go/semel/integration/internal/gateway"
 )
 
 // binary is the semel that all tests run. TestMain builds it.
 var binary string
 
-func TestMain(m *testing.M) {
-	code, err := buildAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-func buildAndRun(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "semel-client-test-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "semel")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir = filepath.Join("..", "..", "cmd", "semel")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("semel cannot be built: %w\n%s", err, out)
-	}
-	return m.Run(), nil
-}
+func TestMain(m *testing.M) { os.Exit(built.Main(m, &binary)) }
 
 // gateway is a semel proxy in a process of its own.
 type gateway struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -20,25 +19,7 @@ import (
 // binary is the semel that all tests ask. TestMain builds it.
 var binary string
 
-func TestMain(m *testing.M) {
-	code, err := buildAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-func buildAndRun(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "semel-deploy-test-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
-	if binary, err = gateway.Build(dir); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+func TestMain(m *testing.M) { os.Exit(gateway.Main(m, &binary)) }
 
 // path is a file of the repository.
 func path(t *testing.T, parts ...string) string {
