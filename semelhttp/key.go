@@ -49,7 +49,7 @@ func ParseKey(lines []string, strict bool) (string, error) {
 func checkBareKey(s string) error {
 	for i := range len(s) {
 		if !isTokenByte(s[i]) && !strings.ContainsRune(":/=@", rune(s[i])) {
-			return errors.New("the key holds a character that a bare key may not have; use letters, digits and -._~:/=@+, or put it in double quotes")
+			return errors.New("the key holds a character that a bare key may not have; use letters, digits and !#$%&'*+-.^_`|~:/=@, or put it in double quotes")
 		}
 	}
 	return nil

@@ -73,6 +73,21 @@ func TestUnusableKeysAreRefused(t *testing.T) {
 	w.ran(0)
 }
 
+// What the refusal of a bare key lists is all that a bare key may have.
+func TestRefusalListsWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	_, err := semelhttp.ParseKey([]string{"a,b"}, false)
+	_, list, _ := strings.Cut(err.Error(), "digits and ")
+	list, _, _ = strings.Cut(list, ", or")
+	for c := '!'; c <= '~'; c++ {
+		_, err := semelhttp.ParseKey([]string{"a" + string(c)}, false)
+		alphanumeric := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if allowed := err == nil; allowed != (alphanumeric || strings.ContainsRune(list, c)) {
+			t.Errorf("%q is allowed: %v; the list is %s", c, allowed, list)
+		}
+	}
+}
+
 func TestKeyFormsThatAreTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &setup{http: semelhttp.Options{Headers: []string{"Idempotency-Key", "X-Idempotency-Key"}}}, echo)

@@ -47,7 +47,7 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 	o := opts.withDefaults()
 	err := errors.Join(
 		refuse(e == nil, "the engine is nil; make one with semel.New"),
-		refuse(principal == nil, "principal is nil: whose keys are they? Use HeaderPrincipal, CookiePrincipal, your own function, or Global for one scope for all callers"),
+		refuse(principal == nil, "principal is nil: whose keys are they? Use HeaderPrincipal or CookiePrincipal with a valid name, your own function, or Global for one scope for all callers"),
 		refuse(opts != nil && len(opts.Headers) > 0 && len(opts.Keys) > 0, "Headers and Keys both say where keys stand; put the headers into Keys, as KeyHeader(name)"),
 		o.validate(),
 	)

@@ -222,11 +222,26 @@ func (o *Options) validateNames() error {
 			refuse(slices.ContainsFunc(o.Keys[:i], source.same), "Keys: %q stands there twice", source.place()))
 	}
 	for _, m := range o.Methods {
-		guardable := m == http.MethodPost || m == http.MethodPatch || m == http.MethodPut || m == http.MethodDelete
-		errs = append(errs, refuse(!guardable, "Methods: %q cannot be guarded; use POST, PATCH, PUT and DELETE", m))
+		errs = append(errs, checkMethod(m))
 	}
-	errs = append(errs, refuse(!isToken(o.ReplayedHeader), "ReplayedHeader %q is no header name", o.ReplayedHeader))
+	for _, name := range o.KeepSetCookie {
+		errs = append(errs, refuse(!isToken(name), "KeepSetCookie: %q is no name of a cookie", name))
+	}
+	isKey := slices.ContainsFunc(o.Keys, func(s KeySource) bool { return s.header == o.ReplayedHeader })
+	errs = append(errs,
+		refuse(!isToken(o.ReplayedHeader), "ReplayedHeader %q is no header name", o.ReplayedHeader),
+		refuse(isKey, "ReplayedHeader %q holds the key as well; use another name", o.ReplayedHeader))
 	return errors.Join(errs...)
+}
+
+func checkMethod(m string) error {
+	guardable := func(m string) bool {
+		return m == http.MethodPost || m == http.MethodPatch || m == http.MethodPut || m == http.MethodDelete
+	}
+	if upper := strings.ToUpper(m); !guardable(m) && guardable(upper) {
+		return refuse(true, "Methods: %q is another method than %q, since case counts (RFC 9110, section 9.1); write it in capitals", m, upper)
+	}
+	return refuse(!guardable(m), "Methods: %q cannot be guarded; use POST, PATCH, PUT and DELETE", m)
 }
 
 func (o *Options) validateTimes() error {

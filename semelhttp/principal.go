@@ -21,8 +21,12 @@ func Global(*http.Request) (string, error) { return semel.Global, nil }
 
 // HeaderPrincipal takes the value of a header as the principal. The header has
 // to be set by a proxy in front, or to be a credential in itself, such as
-// Authorization with static API keys. More than one line of it is refused.
+// Authorization with static API keys. More than one line of it is refused. For what is
+// no header name it returns nil, which [New] refuses.
 func HeaderPrincipal(name string) PrincipalFunc {
+	if !isToken(name) {
+		return nil
+	}
 	name = http.CanonicalHeaderKey(name)
 	return func(r *http.Request) (string, error) {
 		switch lines := r.Header[name]; len(lines) {
@@ -36,8 +40,12 @@ func HeaderPrincipal(name string) PrincipalFunc {
 }
 
 // CookiePrincipal takes the value of a cookie as the principal, such as a
-// session id. More than one cookie of the name is refused.
+// session id. More than one cookie of the name is refused. For what is no cookie name it
+// returns nil, which [New] refuses.
 func CookiePrincipal(name string) PrincipalFunc {
+	if !isToken(name) {
+		return nil
+	}
 	return func(r *http.Request) (string, error) {
 		switch cookies := r.CookiesNamed(name); len(cookies) {
 		case 0:
