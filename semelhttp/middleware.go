@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/semel-go/semel"
 )
@@ -164,23 +163,8 @@ func refusalOf(err error) Problem {
 	if over, ok := errors.AsType[*overQuota](err); ok {
 		return over.problem()
 	}
-	busy, running := errors.AsType[*semel.InProgressError](err)
-	_, mismatch := errors.AsType[*semel.MismatchError](err)
-	_, doubt := errors.AsType[*semel.InDoubtError](err)
-	_, format := errors.AsType[*semel.RecordFormatError](err)
-	switch {
-	case running && errors.Is(err, semel.ErrWaitersFull), errors.Is(err, semel.ErrStoreFull):
-		return NewProblem(CodeOverloaded)
-	case running:
-		p := NewProblem(CodeInProgress)
-		p.RetryAfter = max(busy.RetryAfter, time.Second)
+	if p, ok := ProblemOf(err); ok {
 		return p
-	case mismatch:
-		return NewProblem(CodeKeyReused)
-	case doubt:
-		return NewProblem(CodeOutcomeUnknown)
-	case format:
-		return NewProblem(CodeResultUnavailable)
 	}
 	return NewProblem(CodeStoreUnavailable)
 }
