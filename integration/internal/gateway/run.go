@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"bufio"
-	"encoding/json"
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,6 +17,31 @@ import (
 type Process struct {
 	URL   string // where clients connect
 	Admin string // where /metrics is
+	PID   int
+	log   log
+}
+
+// Log is what the process has logged so far.
+func (p *Process) Log() string { return p.log.String() }
+
+// log gathers lines while others read them.
+type log struct {
+	mu    sync.Mutex
+	lines bytes.Buffer
+}
+
+// Write is [io.Writer].
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Write(p)
+}
+
+// String is all of it.
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.String()
 }
 
 // Start runs semel proxy on free ports and a store of its own file, and waits until
@@ -32,39 +59,50 @@ func Start(t *testing.T, binary, upstream, file string, flags ...string) *Proces
 	}, flags...)...)
 	cmd.Dir = filepath.Dir(file)
 	cmd.Env = []string{"HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir}
-	log, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { stop(t, cmd) })
-	return listening(t, log)
+	p := &Process{PID: cmd.Process.Pid}
+	read := make(chan struct{})
+	t.Cleanup(func() { stop(t, cmd, read) })
+	p.listening(t, stderr, read)
+	return p
 }
 
-// listening reads the first line of the log, which says where, and goes on reading.
-func listening(t *testing.T, log io.Reader) *Process {
+// Where it listens, in the first line of either form of the log.
+var (
+	listenField = regexp.MustCompile(`[ "]listen"?[:=]"?([^" ]+)`)
+	adminField  = regexp.MustCompile(`[ "]admin"?[:=]"?([^" ]+)`)
+)
+
+// listening reads the first line of the log, which says where, and goes on reading
+// until the process ends.
+func (p *Process) listening(t *testing.T, stderr io.Reader, read chan<- struct{}) {
 	t.Helper()
-	lines := bufio.NewReader(log)
+	lines := bufio.NewReader(io.TeeReader(stderr, &p.log))
 	first, err := lines.ReadString('\n')
-	var line struct{ Listen, Admin string }
-	if err == nil {
-		err = json.Unmarshal([]byte(first), &line)
-	}
-	if err != nil || line.Listen == "" {
+	go func() {
+		defer close(read)
+		io.Copy(io.Discard, lines)
+	}()
+	listen, admin := listenField.FindStringSubmatch(first), adminField.FindStringSubmatch(first)
+	if err != nil || listen == nil || admin == nil {
 		t.Fatalf("the gateway does not say where it listens: %q, %v", first, err)
 	}
-	go io.Copy(io.Discard, lines)
-	return &Process{URL: "http://" + line.Listen, Admin: "http://" + line.Admin}
+	p.URL, p.Admin = "http://"+listen[1], "http://"+admin[1]
 }
 
-func stop(t *testing.T, cmd *exec.Cmd) {
+func stop(t *testing.T, cmd *exec.Cmd, read <-chan struct{}) {
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}
+	<-read
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the gateway ended with %v", err)
 	}
