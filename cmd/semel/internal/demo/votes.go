@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -51,7 +50,11 @@ func (o *office) votes(count func(ctx context.Context, member, tea string) (seme
 		}
 		res, err := count(r.Context(), "M-"+member, ballot.Tea)
 		if err != nil {
-			semelhttp.WriteProblem(w, problemOf(err))
+			p, ok := semelhttp.ProblemOf(err)
+			if !ok { // the handler's own: nothing was counted
+				p = semelhttp.NewProblem(semelhttp.CodeStoreUnavailable)
+			}
+			semelhttp.WriteProblem(w, p)
 			return
 		}
 		if res.Replayed {
@@ -62,18 +65,3 @@ func (o *office) votes(count func(ctx context.Context, member, tea string) (seme
 }
 
 const replayedHeader = "Idempotent-Replayed"
-
-// problemOf says what an error of [semel.Do] means to a client.
-func problemOf(err error) semelhttp.Problem {
-	busy, running := errors.AsType[*semel.InProgressError](err)
-	_, doubt := errors.AsType[*semel.InDoubtError](err)
-	switch {
-	case running:
-		p := semelhttp.NewProblem(semelhttp.CodeInProgress)
-		p.RetryAfter = busy.RetryAfter
-		return p
-	case doubt:
-		return semelhttp.NewProblem(semelhttp.CodeOutcomeUnknown)
-	}
-	return semelhttp.NewProblem(semelhttp.CodeStoreUnavailable)
-}
