@@ -40,6 +40,9 @@ routes:
     key: webhook:github
     principal: global
     observe: true
+  - path: /signed/
+    key: webhook:standard
+    verify: standard:/no/such/file.whsec
   - path: /free/
     enabled: false
 `
@@ -56,10 +59,11 @@ func TestConfigCheck(t *testing.T) {
 		"METHODS PATH MODE KEY REQUIRED PRINCIPAL RETENTION LEASE WAIT ON-UNKNOWN ALSO",
 		"PUT /orders/{id} guard header:X-Key derived:1m never missing header:Authorization 36h 45s 0s hold rejects duplicates, json, cors, quota",
 		"POST,PATCH /hooks/ observe webhook:github no global 24h 45s 0s hold -",
+		"POST,PATCH /signed/ guard webhook:standard no header:Authorization 24h 45s 0s hold verify",
 		"POST,PATCH /free/ off header:Idempotency-Key no header:Authorization 24h 45s 0s hold -",
 		"POST,PATCH (all others) guard header:Idempotency-Key no header:Authorization 24h 45s 0s hold -",
 	} {
-		if len(rows) != 5 || rows[i] != want {
+		if len(rows) != 6 || rows[i] != want {
 			t.Fatalf("row %d, want %q, got:\n%s", i, want, got.out)
 		}
 	}
@@ -89,7 +93,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatalf("%v: %s", err, got.out)
 	}
 	// Neither the observed route nor the one that is switched off.
-	if len(fragment.Paths) != 1 || fragment.Paths["/orders/{id}"]["put"] == nil || !strings.Contains(got.out, "X-Key") || strings.Contains(got.out, "CANARY") {
+	if len(fragment.Paths) != 2 || fragment.Paths["/signed/"]["post"] == nil || fragment.Paths["/orders/{id}"]["put"] == nil || !strings.Contains(got.out, "X-Key") || strings.Contains(got.out, "CANARY") {
 		t.Errorf("got %s", got.out)
 	}
 	run(t, "", nil, "openapi", "--upstream=http://127.0.0.1:9000", "--principal=global").want(t, 1, "write them under routes:")

@@ -43,6 +43,9 @@ func route(t settings.Route) *yaml.Node {
 	m.add("methods", list(t.Methods))
 	m.add("principal", scalar(t.Principal.String()))
 	m.add("key", list(t.KeyTexts()))
+	if t.Verify != "" {
+		m.add("verify", scalar(t.VerifyText()))
+	}
 	if t.Derived != nil {
 		m.add("duplicates", scalar(t.Derived.Duplicates()))
 	} else {

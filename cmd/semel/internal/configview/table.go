@@ -57,6 +57,7 @@ func extras(t settings.Route) string {
 		}
 	}
 	add(t.Derived != nil && t.Derived.Reject, "rejects duplicates")
+	add(t.Verify != "", "verify")
 	add(t.JSON != nil, "json")
 	add(t.StoreErrors, "store-5xx")
 	add(t.CORS != nil, "cors")

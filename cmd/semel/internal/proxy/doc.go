@@ -10,7 +10,7 @@
 //   - server.go, front.go, announce.go, reload.go, doubtlog.go: what runs, how it
 //     changes, and what it tells
 //   - gateway.go, routes.go: the handler that one configuration makes
-//   - principal.go: whose request it is
+//   - principal.go, senders.go: whose request it is
 //   - forward.go, requestbody.go, upgrade.go: the request on its way to the upstream
 //   - transport.go, sent.go, stall.go: one round trip, what was written of it, and its standstill
 //   - outcome.go, whole.go, readahead.go: the answer, and what it means for the record

@@ -15,6 +15,7 @@ import (
 	"github.com/semel-go/semel/cmd/semel/internal/metrics"
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 	"github.com/semel-go/semel/cmd/semel/internal/token"
+	"github.com/semel-go/semel/cmd/semel/internal/webhook"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -25,6 +26,8 @@ type Deps struct {
 	Metrics *metrics.Metrics
 	// Keys verify tokens; nil where no principal is a claim.
 	Keys *token.Keys
+	// ReadFile reads a file of webhook secrets.
+	ReadFile func(name string) ([]byte, error)
 }
 
 // Gateway is the handler that one configuration makes: for each route its
@@ -34,12 +37,14 @@ type Gateway struct {
 	cfg      *settings.Proxy
 	deps     Deps
 	upstream *upstream
-	asker    *authorize.Asker // nil: nobody is asked
+	asker    *authorize.Asker             // nil: nobody is asked
+	senders  map[string]*webhook.Verifier // by the file of their secrets
 	budget   *semelhttp.BodyBudget
 	buffers  *buffers
 }
 
-// New returns the gateway of cfg. It opens nothing.
+// New returns the gateway of cfg. It reads the files of webhook secrets and opens
+// nothing else.
 func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 	g := &Gateway{
 		cfg: cfg, deps: deps,
@@ -55,6 +60,9 @@ func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 			URL: cfg.Authorize.URL, Timeout: cfg.Authorize.Timeout, Headers: cfg.Authorize.Headers,
 			Keep: scopeHeaders(cfg), Tell: deps.Metrics.Authorized, Log: deps.Log,
 		})
+	}
+	if err := g.readSenders(); err != nil {
+		return nil, err
 	}
 	handler, err := g.routes()
 	if err != nil {
@@ -164,6 +172,9 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 		Observe:           route.Observe,
 		Route:             func(r *http.Request) string { return label(r, route.Name) },
 		Logger:            g.deps.Log,
+	}
+	if sender := g.senders[route.Verify]; sender != nil {
+		o.Verify = sender.Verify
 	}
 	if route.Observe {
 		o.OnObserved = g.deps.Metrics.Observed

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) { s.current.Load(
 // install makes a configuration the one of new requests. Those under way stay on
 // the one that they began with.
 func (s *Server) install(cfg *settings.Proxy) error {
-	gateway, err := New(cfg, Deps{Engine: s.engine, Log: s.log, Metrics: s.metrics, Keys: s.keys})
+	gateway, err := New(cfg, Deps{Engine: s.engine, Log: s.log, Metrics: s.metrics, Keys: s.keys, ReadFile: os.ReadFile})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ type Route struct {
 	Observe bool
 	// Keys are where keys come from, tried in order; empty: the key header.
 	Keys []KeySource
+	// Verify is the file of the secrets with which the sender of webhooks signs them;
+	// empty: nobody's signature is checked.
+	Verify string
 	// Derived makes a key where a request brings none; nil: it does not.
 	Derived *Derived
 	// JSON takes the fingerprint of what a JSON body says instead of its bytes; nil:
@@ -51,7 +54,7 @@ type JSON struct{ Include, Ignore []string }
 type Quota struct{ NewKeysPerMinute, Records int }
 
 // routeKeys are what a route may say.
-var routeKeys = slices.Concat([]string{"path", "name", "enabled", "observe", "key", "duplicates", "fingerprint", "cors", "quota"}, ruleNames)
+var routeKeys = slices.Concat([]string{"path", "name", "enabled", "observe", "key", "verify", "duplicates", "fingerprint", "cors", "quota"}, ruleNames)
 
 // readRoutes reads and checks the routes of the file. p holds what they inherit.
 func (f *file) readRoutes(p *Proxy) []Route {
@@ -73,6 +76,7 @@ func (f *file) readRoute(node strictyaml.Node, p *Proxy) Route {
 	route.readName(values["name"])
 	route.readSwitches(values)
 	route.readKeys(values)
+	route.readVerify(values["verify"])
 	route.readContent(values["fingerprint"])
 	route.CORS = readCORS(values["cors"])
 	route.Quota = readQuota(values["quota"])
