@@ -1,6 +1,7 @@
 package semelhttp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,6 +88,9 @@ func (m *middleware) prepareOps() (err error) {
 	if err := m.engine.Check(m.op); err != nil {
 		return fmt.Errorf("semelhttp: with the engine's settings: %w", err)
 	}
+	defaults := m.engine.Defaults()
+	m.op.Policy = cmp.Or(m.op.Policy, defaults.Policy)
+	m.op.Retention = cmp.Or(m.op.Retention, defaults.Retention)
 	if o.Derived != nil {
 		m.derivedOp, err = derivedOp(m.engine, m.op, o.Derived)
 	}

@@ -79,7 +79,7 @@ func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdi
 	case state != semel.StateNone:
 	case returned:
 		state = x.m.stateOf(out.status)
-	case x.m.opts.Policy == semel.AtMostOnce:
+	case x.m.op.Policy == semel.AtMostOnce:
 		state = semel.StateInDoubt
 	default:
 		state = semel.StateReleased

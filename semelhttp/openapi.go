@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/semel-go/semel"
 )
 
 // OpenAPIRoute is an operation of which [OpenAPIFragment] tells.
@@ -14,10 +16,11 @@ type OpenAPIRoute struct {
 	// Method is one of the guarded methods, Path a path of OpenAPI or a pattern of
 	// [net/http.ServeMux] without method and host. Both are required.
 	Method, Path string
-	// Options are those of the route's middleware. Default nil: the defaults. Where
-	// Retention is 0 the fragment states 24 hours, the engine's default: set it where the
-	// engine has another.
+	// Options are those of the route's middleware. Default nil: the defaults.
 	Options *Options
+	// Engine is that of the route's middleware, whose retention counts where Options have
+	// none. Default nil: one with the default retention, 24 hours.
+	Engine *semel.Engine
 }
 
 // OpenAPIFragment describes routes to their clients as a part of an OpenAPI 3.1
@@ -76,7 +79,7 @@ func marshalIndented(v any) ([]byte, error) {
 }
 
 func (t OpenAPIRoute) operation() object {
-	d := describe(t.Options)
+	d := describe(t)
 	op := object{"responses": d.responses(), "x-idempotency": d.extension()}
 	if parameters := d.parameters(); len(parameters) > 0 {
 		op["parameters"] = parameters

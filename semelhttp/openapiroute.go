@@ -17,9 +17,13 @@ type description struct {
 	retention time.Duration
 }
 
-func describe(o *Options) description {
-	c := o.withDefaults()
-	return description{c, cmp.Or(c.Retention, 24*time.Hour)}
+func describe(t OpenAPIRoute) description {
+	c := t.Options.withDefaults()
+	retention := 24 * time.Hour
+	if t.Engine != nil {
+		retention = t.Engine.Defaults().Retention
+	}
+	return description{c, cmp.Or(c.Retention, retention)}
 }
 
 // parameters are the headers that may hold a key.

@@ -204,7 +204,7 @@ func (o *Options) validate() error {
 		o.validateNames(),
 		o.validateTimes(),
 		o.validateContent(),
-		o.Quota.validate(o),
+		o.Quota.validate(),
 		refuse(o.Derived != nil && o.RequireKey, "RequireKey: a request without a key gets a derived one, so none is ever missing; take one of the two out"),
 		refuse(o.MinKeyLength < 0 || o.MinKeyLength > o.MaxKeyLength, "MinKeyLength %d is not between 1 and MaxKeyLength %d", o.MinKeyLength, o.MaxKeyLength),
 		refuse(o.MaxKeyLength < 0 || o.MaxKeyLength > maxKeyLength, "MaxKeyLength %d is not between 1 and %d", o.MaxKeyLength, maxKeyLength),

@@ -2,7 +2,6 @@ package semelhttp
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -21,20 +20,16 @@ type Quota struct {
 	// NewKeysPerMinute is how many new keys a principal may use at once, and how many
 	// more every minute. Default 0: no bound.
 	NewKeysPerMinute int
-	// Records is how many records a principal may have that have not expired. It needs
-	// [Options.Retention]. An expired one is forgotten within a sixteenth of the
-	// retention. Default 0: no bound.
+	// Records is how many records a principal may have that have not expired. An expired
+	// one is forgotten within a sixteenth of the retention. Default 0: no bound.
 	Records int
 }
 
-func (q *Quota) validate(o *Options) error {
+func (q *Quota) validate() error {
 	if q == nil {
 		return nil
 	}
-	return errors.Join(
-		refuse(q.NewKeysPerMinute < 0 || q.Records < 0 || *q == (Quota{}), "Quota: NewKeysPerMinute %d and Records %d bound nothing; set one of them above 0, or leave Quota out", q.NewKeysPerMinute, q.Records),
-		refuse(q.Records > 0 && o.Retention == 0, "Quota.Records counts records for as long as they are kept; set Retention, since the engine's is not known here"),
-	)
+	return refuse(q.NewKeysPerMinute < 0 || q.Records < 0 || *q == (Quota{}), "Quota: NewKeysPerMinute %d and Records %d bound nothing; set one of them above 0, or leave Quota out", q.NewKeysPerMinute, q.Records)
 }
 
 // maxScopes is how many principals fill one generation.

@@ -154,7 +154,7 @@ func TestQuotaSettings(t *testing.T) {
 	t.Parallel()
 	store, _ := memstore.New(nil)
 	e, _ := semel.New(store, nil)
-	for want, q := range map[string]*semelhttp.Quota{"bound nothing": {}, "NewKeysPerMinute -1": {NewKeysPerMinute: -1, Records: 1}, "set Retention": {Records: 1}} {
+	for want, q := range map[string]*semelhttp.Quota{"bound nothing": {}, "NewKeysPerMinute -1": {NewKeysPerMinute: -1, Records: 1}} {
 		if _, err := semelhttp.New(e, semelhttp.Global, &semelhttp.Options{Quota: q}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
