@@ -143,6 +143,20 @@ func TestStalledUploadsEnd(t *testing.T) {
 	w.state(semel.StateNone)
 }
 
+// So does one over HTTP/2, whose other streams go on.
+func TestStalledStreamsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &setup{h2: true, http: semelhttp.Options{BodyTimeout: 20 * time.Millisecond}}, echo)
+	body, sender := io.Pipe()
+	defer sender.Close()
+	go io.WriteString(sender, "bo")
+	req := w.request("POST", "/charges", "")
+	req.Body, req.ContentLength = body, 4
+	w.do(req).isProblem(t, 400, "incomplete-body")
+	w.post("body").is(t, 201, "body")
+	w.ran(1)
+}
+
 // deadlined tells what deadlines were set.
 type deadlined struct {
 	*httptest.ResponseRecorder
