@@ -23,7 +23,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: setup static standalone fuzz-smoke race ## Set up what is missing and pass every check and test (what CI runs)
+test: setup static standalone fuzz-smoke allocations race ## Set up what is missing and pass every check and test (what CI runs)
 
 .PHONY: check
 check: static ## The fast gate before a commit: format, vet, fix, staticcheck, the rules of the repository
@@ -101,6 +101,12 @@ standalone:
 fuzz-smoke:
 	$(call step,fuzz smoke)
 	@scripts/fuzz 5 100
+
+# The race detector allocates by itself, so this bound is checked without it.
+.PHONY: allocations
+allocations:
+	$(call step,bound on allocations)
+	@go test -count=1 -run Allocations ./semelhttp
 
 .PHONY: race
 race:
