@@ -57,13 +57,7 @@ func TestSilentStream(t *testing.T) {
 	up, saw := streamer(t, "text/event-stream")
 	hung := staller(t, func(w http.ResponseWriter) { w.Header().Set("Content-Length", "10") })
 	g := start(t, up.URL, "--upstream-stall-timeout=50ms")
-	r, _ := http.NewRequest("POST", g.url, strings.NewReader("tea"))
-	r.Header.Set("Idempotency-Key", "k-1")
-	res, err := g.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	res := g.begin("k-1")
 	in := bufio.NewReader(res.Body)
 	if first, err := in.ReadString('\n'); first != "data: 1\n" {
 		t.Fatalf("%q %v", first, err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // streamer sends an event, and the next one only after the client has told that
@@ -28,6 +29,24 @@ func streamer(t *testing.T, contentType string) (*upstream, chan struct{}) {
 	return up, saw
 }
 
+// begin posts tea and returns the answer as soon as it begins.
+func (g *gateway) begin(key string) *http.Response {
+	g.t.Helper()
+	r, err := http.NewRequest("POST", g.url, strings.NewReader("tea"))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	res, err := g.client.Do(r)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
 func TestStreamsAreNotHeldBack(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, contentType, key string }{
@@ -41,15 +60,7 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 			t.Parallel()
 			up, saw := streamer(t, tc.contentType)
 			g := start(t, up.URL)
-			r, _ := http.NewRequest("POST", g.url, strings.NewReader("tea"))
-			if tc.key != "" {
-				r.Header.Set("Idempotency-Key", tc.key)
-			}
-			res, err := g.client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer res.Body.Close()
+			res := g.begin(tc.key)
 			in := bufio.NewReader(res.Body)
 			first, err := in.ReadString('\n')
 			if first != "data: 1\n" {
@@ -83,13 +94,7 @@ func TestLongAnswersAreNotHeldBack(t *testing.T) {
 		io.WriteString(w, part)
 	})
 	g := start(t, up.URL, "--max-response-body=4KiB")
-	r, _ := http.NewRequest("POST", g.url, strings.NewReader("tea"))
-	r.Header.Set("Idempotency-Key", "k-1")
-	res, err := g.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	res := g.begin("k-1")
 	if _, err := io.CopyN(io.Discard, res.Body, 32<<10); err != nil {
 		t.Error(err)
 	}
@@ -191,6 +196,7 @@ func TestStalledUpload(t *testing.T) {
 		g := start(t, up.URL, "--body-timeout=100ms")
 		conn, in := g.dial()
 		io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+key+"Content-Length: 6\r\n\r\nabc")
+		conn.SetReadDeadline(time.Now().Add(30 * time.Second)) // half of the default: only a failing test gets there
 		res, err := http.ReadResponse(in, nil)
 		if err != nil {
 			t.Fatal(err)
