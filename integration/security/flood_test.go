@@ -2,7 +2,6 @@ package security
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io"
