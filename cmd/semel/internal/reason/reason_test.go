@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
+	"net/textproto"
 	"strings"
 	"testing"
 
@@ -21,5 +22,9 @@ func TestNothingIsQuoted(t *testing.T) {
 		if text := reason.Of(fmt.Errorf("the transport says: %w", err)); text == "" || strings.Contains(text, "CANARY") {
 			t.Errorf("%q: told as %q", answer, text)
 		}
+	}
+	// Not all of them are in quotes.
+	if text := reason.Of(fmt.Errorf("the transport says: %w", textproto.ProtocolError("malformed line: CANARY"))); strings.Contains(text, "CANARY") {
+		t.Errorf("a line without quotes: told as %q", text)
 	}
 }
