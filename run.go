@@ -116,6 +116,9 @@ func (r *Run) Context() context.Context { return r.work }
 // Fence returns the run's fence, 0 for an unguarded run.
 func (r *Run) Fence() Fence { return r.fence }
 
+// ID returns the id of the run's record.
+func (r *Run) ID() KeyID { return r.claim.Key }
+
 // Attempt counts the runs of this record, from 1.
 func (r *Run) Attempt() int { return r.attempt }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/semel-go/semel"
@@ -129,19 +128,11 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	}
 }
 
-// guards reports whether a request is one that may take effect.
-func (m *middleware) guards(r *http.Request) bool {
-	return slices.Contains(m.opts.Methods, r.Method) && !isTunnel(r)
-}
-
-// isTunnel reports whether a request asks for a WebSocket and nothing else. Its answer
-// is a connection, which no record holds. Any other Upgrade is an offer that a server
-// may ignore (RFC 9110, section 7.8) and handle the request as one without: HTTP/2 on
-// cleartext, TLS, or a list.
-func isTunnel(r *http.Request) bool {
-	offers := r.Header["Upgrade"]
-	return len(offers) == 1 && strings.EqualFold(strings.Trim(offers[0], " \t"), "websocket") && listed(r.Header["Connection"], "Upgrade")
-}
+// guards reports whether a request is one that may take effect. An Upgrade does not
+// matter: a WebSocket begins with GET (RFC 6455, section 4.1), and under any other
+// method a server may ignore the offer and handle the request as one without
+// (RFC 9110, section 7.8).
+func (m *middleware) guards(r *http.Request) bool { return slices.Contains(m.opts.Methods, r.Method) }
 
 // refuse sends a problem of this middleware.
 func (m *middleware) refuse(w http.ResponseWriter, p Problem) {

@@ -19,11 +19,12 @@ func plainly(next http.Handler) http.Handler {
 }
 
 // isUpgrade reports whether the request asks for one other protocol on this
-// connection. HTTP/2 is none: an upstream that took it would be talked to past the
+// connection, as a WebSocket does, under GET. Under a method that may take effect an
+// upstream may ignore the offer and execute the request. HTTP/2 is none: an upstream that took it would be talked to past the
 // gateway.
 func isUpgrade(r *http.Request) bool {
 	offers := r.Header["Upgrade"]
-	if len(offers) != 1 || !slices.ContainsFunc(r.Header["Connection"], listsUpgrade) {
+	if r.Method != http.MethodGet || len(offers) != 1 || !slices.ContainsFunc(r.Header["Connection"], listsUpgrade) {
 		return false
 	}
 	protocol, _, _ := strings.Cut(offers[0], "/")
