@@ -99,8 +99,8 @@ func (j *judge) cut(r *http.Request, err error) {
 // names the record.
 func (j *judge) about(r *http.Request, code string, err error) []any {
 	attrs := []any{"code", code, "operation", label(r, j.name), "guarded", isGuarded(r)}
-	if fence, ok := semel.FenceFrom(r.Context()); ok {
-		attrs = append(attrs, "fence", int64(fence))
+	if run, ok := semel.RunFrom(r.Context()); ok {
+		attrs = append(attrs, "record", run.ID().String(), "fence", int64(run.Fence()))
 	}
 	return append(attrs, "error", reason.Of(err))
 }

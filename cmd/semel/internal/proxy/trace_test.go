@@ -20,7 +20,7 @@ func TestDoubtLeadsBack(t *testing.T) {
 	g := start(t, up.URL, "--store="+store, "--store-key-text")
 	g.post("order-17", "tea").want(t, 504, "upstream-no-answer")
 	doubt, failure := g.logged("a record is in doubt"), g.logged("the upstream failed")
-	if doubt.Fence == 0 || doubt.Fence != failure.Fence || doubt.Operation != "POST" || failure.Operation != "POST" {
+	if doubt.Fence == 0 || doubt.Fence != failure.Fence || doubt.Record != failure.Record || doubt.Operation != "POST" || failure.Operation != "POST" {
 		t.Errorf("the lines do not belong together: %+v %+v", doubt, failure)
 	}
 	id, err := semel.ParseKeyID(doubt.Record)
