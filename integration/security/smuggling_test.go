@@ -146,8 +146,8 @@ func TestLengthAndChunks(t *testing.T) {
 	}
 }
 
-// wantOnce checks that the numbered request came once, from whom it is, and that
-// nothing came out of its body.
+// wantOnce checks that the numbered request came once, from whom it is, with its
+// body, and that nothing else came out of that.
 func (u *strictUpstream) wantOnce(no string) {
 	u.t.Helper()
 	var posts []message
@@ -164,7 +164,10 @@ func (u *strictUpstream) wantOnce(no string) {
 			u.t.Errorf("%s: no %s in %q", no, want, posts[0].head)
 		}
 	}
-	if h2c := strings.Contains(posts[0].head, "h2c"); h2c {
+	if body := posts[0].body; body != "" && !strings.HasPrefix(body, "body") {
+		u.t.Errorf("%s: the body is %q", no, body)
+	}
+	if strings.Contains(posts[0].head, "h2c") {
 		u.t.Errorf("%s: an offer of HTTP/2 reached the upstream: %q", no, posts[0].head)
 	}
 }
