@@ -87,7 +87,9 @@ func (e *Engine) claimAs(ctx context.Context, op Op, p *ClaimParams) (*Run, *Rec
 	}
 	res, err := e.claim(ctx, p)
 	if res.unsure && (err != nil || res.Outcome != ClaimAcquired) {
-		e.release(p)
+		lost := *p
+		e.release(&lost)
+		p.Token = NewToken() // a later claim of this caller is not to be released with it
 	}
 	if err != nil {
 		return e.unclaimed(ctx, op, p, err)

@@ -23,9 +23,9 @@ var (
 	// ErrWaitersFull: too many duplicates wait already; found inside an
 	// [*InProgressError] when the limit of the process was met.
 	ErrWaitersFull = errors.New("semel: too many callers are waiting")
-	// ErrAmbiguousInput: a JSON input has two members of the same name, and parsers
-	// disagree about which one counts.
-	ErrAmbiguousInput = errors.New("semel: the JSON input has two members of the same name; send each once")
+	// ErrAmbiguousInput: a JSON input has two members of the same name, or of names that
+	// differ only in case, and parsers disagree about which one counts.
+	ErrAmbiguousInput = errors.New("semel: the JSON input has two members of the same name (case does not count); send each once")
 	// ErrUnsupported: the store lacks the optional capability that the call needs.
 	ErrUnsupported = errors.New("semel: the store does not support this")
 	// ErrClosed: the engine was closed.

@@ -57,8 +57,9 @@ func InputJSON(v any) Input {
 // InputJSONText makes an input of JSON text by its meaning: the order of members,
 // whitespace and the spelling of numbers and strings do not count. Numbers are exact:
 // 1, 1.0 and 1e0 are equal, 9007199254740993 and 9007199254740992 are not. fields
-// says which values count; nil: all. A text with two members of one name is refused
-// with [ErrAmbiguousInput] when the operation begins; one that is no JSON counts
+// says which values count; nil: all. A text with two members of one name, or of names
+// that differ only in case, is refused with [ErrAmbiguousInput] when the operation
+// begins, since parsers disagree about which one counts; one that is no JSON counts
 // byte by byte.
 func InputJSONText(text []byte, fields *JSONFields) Input {
 	var sel *canonjson.Selection

@@ -254,3 +254,74 @@ func (c *countingClock) NewTimer(d time.Duration) semel.Timer { return realTimer
 type realTimer struct{ *time.Timer }
 
 func (t realTimer) C() <-chan time.Time { return t.Timer.C }
+
+// A release that was sent for a claim without a reply never ends a run that the
+// same caller was given later: by waiting, or under a former fingerprint.
+func TestReleaseOfALostClaimEndsNoLaterRun(t *testing.T) {
+	loseOne := func(w *world) {
+		lost := false
+		w.store.bend(func(s *faultStore) {
+			s.claim = func(_ context.Context, _ semel.ClaimParams, call func() (semel.ClaimResult, error)) (semel.ClaimResult, error) {
+				if !lost {
+					lost = true
+					return semel.ClaimResult{}, errDown
+				}
+				return call()
+			}
+		})
+	}
+	begin := map[string]func(t *testing.T, w, other *world) *semel.Run{
+		"waiting": func(t *testing.T, w, other *world) *semel.Run {
+			held, _, err := other.Begin(t.Context(), opFor(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(time.Second, func() { _, _ = held.Finish(semel.Verdict{State: semel.StateReleased}) })
+			loseOne(w)
+			op := opFor(t)
+			op.Wait = time.Minute
+			run, _, err := w.Begin(t.Context(), op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run
+		},
+		"former": func(t *testing.T, w, other *world) *semel.Run {
+			old := opFor(t)
+			old.Input = semel.InputString("v1")
+			held, _, err := other.Begin(t.Context(), old)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = held.Finish(semel.Verdict{State: semel.StateReleased})
+			loseOne(w)
+			op := opFor(t)
+			op.Former = []semel.Input{old.Input}
+			run, _, err := w.Begin(t.Context(), op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run
+		},
+	}
+	for name, begin := range begin {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, &semel.Options{Lease: lease, Policy: semel.AtMostOnce})
+				other := worldOn(t, &faultStore{inner: w.store.inner}, &semel.Options{Lease: lease, Policy: semel.AtMostOnce})
+				run := begin(t, w, other)
+				for range 30 {
+					time.Sleep(lease / 10)
+					if rec := w.read(t, keyFor(t)); rec.State != semel.StateRunning || rec.Fence != run.Fence() {
+						t.Fatalf("the record of a live run is %v", rec.State)
+					}
+				}
+				if _, err := run.Finish(semel.Verdict{State: semel.StateDone}); err != nil {
+					t.Error(err)
+				}
+				w.mustClose(t)
+				other.mustClose(t)
+			})
+		})
+	}
+}

@@ -28,7 +28,10 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func (s *shop) count() int { return int(s.charges.Load()) }
 
 // verdict is a TB that keeps what it is told.
-type verdict struct{ failures []string }
+type verdict struct {
+	failures []string
+	ctx      context.Context // nil: no end
+}
 
 func (*verdict) Helper()                  {}
 func (*verdict) Context() context.Context { return context.Background() }
@@ -95,6 +98,27 @@ func TestBrokenHandlersFail(t *testing.T) {
 		if all := strings.Join(v.failures, "\n"); !strings.Contains(all, tt.want) {
 			t.Errorf("%s: %q does not say %q", tt.name, all, tt.want)
 		}
+	}
+}
+
+// A handler that never gives a final answer is reported, not waited for.
+func TestEndlessInProgressIsReported(t *testing.T) {
+	t.Parallel()
+	never := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusConflict)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := new(atomic.Int64)
+	v := &verdict{ctx: ctx}
+	semeltest.OnceUnderFire(v, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) > 30 {
+			cancel() // as if the 30 seconds were over
+		}
+		never.ServeHTTP(w, r)
+	}), payment(), new(shop).count)
+	if all := strings.Join(v.failures, "\n"); !strings.Contains(all, "no final answer") {
+		t.Errorf("got %q", all)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,7 +19,8 @@ var (
 	// more than one value, nested deeper than 10,000, not UTF-8, or with an escaped
 	// surrogate that has no partner.
 	ErrSyntax = errors.New("canonjson: not JSON")
-	// ErrDuplicate: an object has two members of the same name.
+	// ErrDuplicate: an object has two members of the same name, or of names that differ
+	// only in case, which some parsers take for the same.
 	ErrDuplicate = errors.New("canonjson: duplicate member")
 )
 
@@ -173,12 +175,12 @@ func (f *frame) digest() (sum [sha256.Size]byte, err error) {
 		f.elements.Sum(sum[:0])
 		return sum, nil
 	}
+	if f.ambiguous() {
+		return sum, ErrDuplicate
+	}
 	slices.SortFunc(f.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	h := sha256.New()
-	for i, m := range f.members {
-		if i > 0 && f.members[i-1].name == m.name {
-			return sum, ErrDuplicate
-		}
+	for _, m := range f.members {
 		if m.value == nil {
 			continue
 		}
@@ -187,6 +189,26 @@ func (f *frame) digest() (sum [sha256.Size]byte, err error) {
 	}
 	h.Sum(sum[:0])
 	return sum, nil
+}
+
+// ambiguous reports whether two names are the same to some parser: encoding/json
+// matches the names of fields without regard to case.
+func (f *frame) ambiguous() bool {
+	names := make([]string, len(f.members))
+	for i, m := range f.members {
+		names[i] = strings.Map(foldRune, m.name)
+	}
+	slices.Sort(names)
+	return len(slices.Compact(names)) < len(f.members)
+}
+
+// foldRune returns the least of the runes that differ from r only in case.
+func foldRune(r rune) rune {
+	least := r
+	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
+		least = min(least, c)
+	}
+	return least
 }
 
 func sized(h hash.Hash, b []byte) {
