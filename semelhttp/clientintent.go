@@ -10,9 +10,10 @@ import (
 
 // Intent makes the keys of one thing that a user wants done, such as what a form
 // submits: the same key for the same content until there is an answer, and a new
-// one after each answer, whatever its status, and for other content. So a retry
-// cannot execute twice, and a user who corrects a rejected form is not told for
-// ever that the key was used with another request.
+// one after each answer and for other content. So a retry cannot execute twice, and
+// a user who corrects a rejected form is not told for ever that the key was used
+// with another request. A status from 500 on is an answer only if it is a replay:
+// before that, nobody knows how far the operation came.
 //
 // The zero value is ready. An Intent may be used concurrently: a double click has
 // one key.
@@ -35,10 +36,10 @@ func (n *Intent) keyOf(content [sha256.Size]byte, fresh func() string) string {
 }
 
 // Settle tells what came of a request that was sent with key: what [Client.Do] or
-// [http.Client.Do] returned. The key stays in use after no answer, 401, 429, 503,
+// [http.Client.Do] returned. The key stays in use after no answer, 401, 429,
 // in-progress and other problems that say same-key, and while the outcome is not
-// known: 502, 504, outcome-unknown. Everything else is an answer. The body of resp
-// can be read as before.
+// known: outcome-unknown, and a status from 500 on that is no replay. Everything
+// else is an answer. The body of resp can be read as before.
 func (n *Intent) Settle(key string, resp *http.Response, err error) {
 	if !isAnswer(resp, err) {
 		return
@@ -99,15 +100,14 @@ func isAnswer(resp *http.Response, err error) bool {
 	}
 	switch {
 	case ok:
-		return p.Retry != RetrySameKey && p.Status != http.StatusUnauthorized && !errors.Is(p, ErrOutcomeUnknown)
+		return p.Retry != RetrySameKey && !errors.Is(p, ErrOutcomeUnknown) && settles(p.Status)
 	case err != nil:
 		return false
 	case Replayed(resp):
 		return true
 	}
-	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return false
-	}
-	return true
+	return settles(resp.StatusCode) && resp.StatusCode != http.StatusTooManyRequests
 }
+
+// settles reports whether a status, first hand, says what came of the operation.
+func settles(status int) bool { return status < 500 && status != http.StatusUnauthorized }

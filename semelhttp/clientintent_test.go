@@ -10,17 +10,20 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/semelhttp"
 )
 
-// A new key after every answer, whatever its status; the same one while there is
-// none.
+// A new key after every answer; the same one while there is none, or the outcome is
+// not known.
 func TestIntentKeepsTheKeyUntilThereIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	keep := map[string]func() (*http.Response, error){
 		"no answer":            lost,
 		"401":                  withStatus(401),
 		"429":                  withStatus(429),
+		"500":                  withStatus(500),
+		"501":                  withStatus(501),
 		"503":                  withStatus(503),
 		"502":                  withStatus(502),
 		"504":                  withStatus(504),
@@ -30,6 +33,7 @@ func TestIntentKeepsTheKeyUntilThereIsAnAnswer(t *testing.T) {
 		"upstream-unreachable": problemAnswer(semelhttp.CodeUpstreamUnreachable),
 		"outcome-unknown":      problemAnswer(semelhttp.CodeOutcomeUnknown),
 		"upstream-no-answer":   problemAnswer(semelhttp.CodeUpstreamNoAnswer),
+		"an unknown 500":       problemAnswer("unknown"),
 	}
 	renew := map[string]func() (*http.Response, error){
 		"200":                withStatus(200),
@@ -38,7 +42,7 @@ func TestIntentKeepsTheKeyUntilThereIsAnAnswer(t *testing.T) {
 		"402":                withStatus(402),
 		"409":                withStatus(409),
 		"422":                withStatus(422),
-		"500":                withStatus(500),
+		"recorded 500":       withStatus(500, "Idempotent-Replayed", "true"),
 		"recorded 502":       withStatus(502, "Idempotent-Replayed", "true"),
 		"recorded 503":       withStatus(503, "Idempotent-Replayed", "true"),
 		"key-reused":         problemAnswer(semelhttp.CodeKeyReused),
@@ -76,6 +80,29 @@ func TestIntentKeepsTheKeyUntilThereIsAnAnswer(t *testing.T) {
 	for name, what := range renew {
 		check(name, what, false)
 	}
+}
+
+// A handler panics after its effect, under AtMostOnce, and a layer outside makes a 500
+// of that. Whoever presses the button again has no second effect, and is told.
+func TestIntentDoesNotRepeatWhatIsInDoubt(t *testing.T) {
+	t.Parallel()
+	var rc recoverer
+	w := newWorld(t, &setup{outer: rc.wrap, http: semelhttp.Options{Policy: semel.AtMostOnce}}, func(http.ResponseWriter, *http.Request) { panic("after the effect") })
+	client, err := semelhttp.NewClient(w.srv.Client(), fastRetries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var intent semelhttp.Intent
+	for i := range 3 {
+		resp, err := intent.Do(client, w.toward(w.srv.URL, "ten"))
+		switch {
+		case i == 0 && err == nil:
+			read(resp).is(t, 500, "recovered")
+		case i == 0 || !errors.Is(err, semelhttp.ErrOutcomeUnknown):
+			t.Errorf("submit %d: got %v", i, err)
+		}
+	}
+	w.ran(1)
 }
 
 // intentClient sends each request once, so that the test repeats it.

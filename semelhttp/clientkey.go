@@ -34,12 +34,14 @@ func WithLabel(ctx context.Context, label string) context.Context {
 }
 
 // SentKey returns the key with which a [Transport] sent the request that resp
-// answers, or "" if there was none. Keep it out of logs.
+// answers, or "" if there was none. After a 303 it is that of the request which led
+// there; an answer of another origin, to which no key goes, has none. Keep it out of
+// logs.
 func SentKey(resp *http.Response) string {
 	if resp == nil || resp.Request == nil {
 		return ""
 	}
-	if op := operationFrom(resp.Request.Context()); op != nil {
+	if op := operationFrom(resp.Request.Context()); op != nil && op.origin == originOf(resp.Request.URL) {
 		return op.key
 	}
 	return ""

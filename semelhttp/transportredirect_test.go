@@ -100,6 +100,19 @@ func TestRedirectsElsewhereDropTheKey(t *testing.T) {
 	}
 }
 
+// What was not sent is not named as sent: a caller who keeps the key of an answer, or
+// of a problem, would ask the wrong service with it.
+func TestSentKeyIsNoneElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/307", "/303"} {
+		home, other := newSite(t), newSite(t)
+		resp := follow(t, home.URL+path+"?to="+other.URL+"/end", true)
+		if len(other.seen) != 1 || other.seen[0].key != "" || semelhttp.SentKey(resp) != "" {
+			t.Errorf("%s: SentKey is %q, seen %v", path, semelhttp.SentKey(resp), other.seen)
+		}
+	}
+}
+
 func TestRedirectsWithoutAMethodThatTakesKeys(t *testing.T) {
 	t.Parallel()
 	for _, given := range []bool{false, true} {
