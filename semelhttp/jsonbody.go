@@ -12,9 +12,10 @@ import (
 // JSONFingerprint compares JSON bodies by their meaning, as [semel.InputJSONText]
 // does: the order of members, whitespace and the spelling of numbers and strings do
 // not count, and numbers are exact. It is for the types application/json and those
-// that end in +json, without a content coding. A body with two members of one name
-// is refused with ambiguous-body. One that is no JSON, or has more than 1 MiB,
-// counts by its bytes.
+// that end in +json, without a content coding. A body with two members of one name,
+// or of names that differ only in case, is refused with ambiguous-body. One that is
+// no JSON, or has more than 1 MiB, counts by its bytes. What a rule among
+// [Options.FormerFingerprints] ignores is not compared while it is listed there.
 type JSONFingerprint struct {
 	// Include are JSON pointers (RFC 6901) to the values that count. Bodies in which
 	// none of them leads anywhere are all the same, so mind the spelling. Default all.

@@ -141,6 +141,18 @@ func TestFormerFingerprints(t *testing.T) {
 	}
 }
 
+// What a former rule ignores is not compared while it is listed, also where the new
+// rule made the record of a request that had none of it; afterwards it is.
+func TestFormerRuleIgnoresAsLongAsItIsListed(t *testing.T) {
+	t.Parallel()
+	all, narrow := &semelhttp.JSONFingerprint{}, &semelhttp.JSONFingerprint{Ignore: []string{"/tip"}}
+	listed := newWorld(t, &setup{http: semelhttp.Options{JSON: all, FormerFingerprints: []*semelhttp.JSONFingerprint{narrow}}}, echo)
+	dropped := newWorld(t, &setup{on: listed.store, http: semelhttp.Options{JSON: all}}, echo)
+	first := listed.post(`{"b":1}`, typed("application/json"))
+	replays(t, first, listed.post(`{"b":1,"tip":5}`, typed("application/json")))
+	dropped.post(`{"b":1,"tip":5}`, typed("application/json")).isProblem(t, 422, "key-reused")
+}
+
 // A body that only the former rule refuses has no record under it.
 func TestFormerRuleThatRefuses(t *testing.T) {
 	t.Parallel()

@@ -88,7 +88,9 @@ type Options struct {
 	JSON *JSONFingerprint
 	// FormerFingerprints are rules by which a record may know this request as well, for
 	// the time of a change of JSON; a nil element is "by their bytes". Two versions work
-	// side by side if the old one got the new rule here first. Default none.
+	// side by side if the old one got the new rule here first. While a rule is here,
+	// what it ignores is not compared, also for records made under JSON if their own
+	// request had none of it: drop the rule after one retention. Default none.
 	FormerFingerprints []*JSONFingerprint
 
 	// Observe claims, compares and counts, and changes nothing: the handler runs each
