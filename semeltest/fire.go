@@ -35,7 +35,9 @@ const fireTimeout = 30 * time.Second
 // An answer is not final if it is 409, 425, 429 or 503 with a Retry-After.
 func OnceUnderFire(t TB, handler http.Handler, request *http.Request, effects func() int) {
 	t.Helper()
-	f, err := newFire(t.Context(), handler, request)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*fireTimeout) // a handler that hangs is reported, too
+	defer cancel()
+	f, err := newFire(ctx, handler, request)
 	if err != nil {
 		t.Errorf("semeltest: %v", err)
 		return

@@ -33,8 +33,15 @@ type verdict struct {
 	ctx      context.Context // nil: no end
 }
 
-func (*verdict) Helper()                  {}
-func (*verdict) Context() context.Context { return context.Background() }
+func (*verdict) Helper() {}
+
+func (v *verdict) Context() context.Context {
+	if v.ctx == nil {
+		return context.Background()
+	}
+	return v.ctx
+}
+
 func (v *verdict) Errorf(format string, args ...any) {
 	v.failures = append(v.failures, fmt.Sprintf(format, args...))
 }
