@@ -52,7 +52,7 @@ func TestAmbiguousBody(t *testing.T) {
 	w := newWorld(t, &setup{http: semelhttp.Options{JSON: &semelhttp.JSONFingerprint{}}}, echo)
 	const twice = `{"a":{"canary":1,"canary":2}}`
 	got := whole(w.post(twice, typed("application/json")))
-	want := problem(400, "ambiguous-body", "Request body ambiguous", "The JSON body has two members of the same name in one object: send each once. Nothing was executed and the key is unused.", "fix-request", "", "", "")
+	want := problem(400, "ambiguous-body", "Request body ambiguous", "The JSON body has two members of the same name in one object (case does not count): send each once. Nothing was executed and the key is unused.", "fix-request", "", "", "")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -88,7 +88,7 @@ func problemText(code Code) Problem {
 	case CodeIncompleteBody:
 		return Problem{Status: 400, Retry: RetrySameKey, Title: "Request body incomplete", Detail: "The body ended early, took too long or could not be read. Nothing was executed and the key is unused."}
 	case CodeAmbiguousBody:
-		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Request body ambiguous", Detail: "The JSON body has two members of the same name in one object: send each once. Nothing was executed and the key is unused."}
+		return Problem{Status: 400, Retry: RetryFixRequest, Title: "Request body ambiguous", Detail: "The JSON body has two members of the same name in one object (case does not count): send each once. Nothing was executed and the key is unused."}
 	case CodeInvalidSignature:
 		return Problem{Status: 401, Retry: RetryFixRequest, Title: "Signature invalid", Detail: "The signature does not belong to the request, or there is none. Nothing was executed and the key is unused."}
 	case CodeNoPrincipal:
