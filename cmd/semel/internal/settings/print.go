@@ -40,3 +40,18 @@ func withoutSecrets(f flag, value string) string {
 	}
 	return u.Redacted()
 }
+
+// withoutUserinfo hides what stands before an @ of an address that need not be one:
+// no parser says where its password ends.
+func withoutUserinfo(address string) string {
+	at := strings.LastIndex(address, "@")
+	if at < 0 {
+		return address
+	}
+	for _, scheme := range []string{"http://", "https://"} {
+		if strings.HasPrefix(address, scheme) {
+			return scheme + "xxxxx" + address[at:]
+		}
+	}
+	return "xxxxx" + address[at:]
+}

@@ -116,23 +116,16 @@ func parseUpstream(s string) (*url.URL, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("%q is no upstream; write http://HOST:PORT or https://HOST:PORT", redacted(u, s))
+		return nil, fmt.Errorf("%q is no upstream; write http://HOST:PORT or https://HOST:PORT", withoutUserinfo(s))
 	}
 	switch {
 	case u.User != nil:
 		return nil, errors.New("credentials in the URL are not sent on; remove them")
 	case cmp.Or(u.Path, "/") != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("the path, query or fragment of %q would change every request; write only scheme, host and port", s)
+		return nil, fmt.Errorf("the path, query or fragment of %q would change every request; write only scheme, host and port", withoutUserinfo(s))
 	}
 	u.Path = ""
 	return u, nil
-}
-
-func redacted(u *url.URL, s string) string {
-	if u == nil {
-		return s
-	}
-	return u.Redacted()
 }
 
 // parseAuthorize reads the URL of the authoriser; an empty one means nobody.
@@ -142,7 +135,7 @@ func parseAuthorize(s string) (*url.URL, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.Fragment != "" {
-		return nil, fmt.Errorf("%q is no address to ask; write http://HOST:PORT/PATH or https://HOST/PATH", redacted(u, s))
+		return nil, fmt.Errorf("%q is no address to ask; write http://HOST:PORT/PATH or https://HOST/PATH", withoutUserinfo(s))
 	}
 	if u.User != nil {
 		return nil, errors.New("credentials in the URL are not sent; remove them")
