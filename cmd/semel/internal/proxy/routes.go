@@ -1,23 +1,31 @@
 package proxy
 
 import (
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/semel-go/semel/cmd/semel/internal/settings"
 	"github.com/semel-go/semel/semelhttp"
 )
 
 // routes finds the rule of a request. Unlike [http.ServeMux], whose patterns it
-// takes, it redirects nobody and refuses nothing: /x is for /x/ if no route has
-// it, and what no route matches is for rest.
+// takes, it redirects nobody: /x is for /x/ if no route has it, and what no route
+// matches is for rest. It refuses only what would get around a check of signatures.
 type routes struct {
-	mux   *http.ServeMux // only asked which pattern matches
-	paths map[string]http.Handler
-	rest  http.Handler
+	mux       *http.ServeMux // only asked which pattern matches
+	paths     map[string]http.Handler
+	spellings *spellings // nil: no signatures are checked
+	rest      http.Handler
 }
 
 func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, pattern := t.mux.Handler(r)
+	if t.spellings.evades(r, pattern) {
+		http.Error(w, "this path may be read as that of a route whose signatures are checked; write it as the route has it", http.StatusBadRequest)
+		return
+	}
 	if path, ok := t.paths[pattern]; ok {
 		path.ServeHTTP(w, r)
 		return
@@ -27,8 +35,9 @@ func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // byMethod are the routes of one path.
 type byMethod struct {
-	methods map[string]http.Handler
-	rest    http.Handler
+	methods  map[string]http.Handler
+	verifies bool // one of them checks signatures; then only safe methods are for rest
+	rest     http.Handler
 }
 
 func (t *byMethod) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +45,16 @@ func (t *byMethod) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		route.ServeHTTP(w, r)
 		return
 	}
+	if t.verifies && !isSafe(r.Method) {
+		w.Header().Set("Allow", t.allowed())
+		http.Error(w, "signatures are checked here, and no route takes this method", http.StatusMethodNotAllowed)
+		return
+	}
 	t.rest.ServeHTTP(w, r)
+}
+
+func (t *byMethod) allowed() string {
+	return strings.Join(slices.Concat(safeMethods, slices.Sorted(maps.Keys(t.methods))), ", ")
 }
 
 // routes makes the handler of all routes.
@@ -45,7 +63,11 @@ func (g *Gateway) routes() (http.Handler, error) {
 	if err != nil || len(g.cfg.Routes) == 0 {
 		return rest, err
 	}
-	table := &routes{mux: http.NewServeMux(), paths: map[string]http.Handler{}, rest: rest}
+	spellings, err := newSpellings(g.cfg.Routes)
+	if err != nil {
+		return nil, err
+	}
+	table := &routes{mux: http.NewServeMux(), paths: map[string]http.Handler{}, spellings: spellings, rest: rest}
 	for _, path := range g.cfg.Paths() {
 		handler, err := g.path(path, rest)
 		if err != nil {
@@ -70,6 +92,7 @@ func (t *routes) add(pattern string, handler http.Handler) error {
 func (g *Gateway) path(path []settings.Route, rest http.Handler) (http.Handler, error) {
 	table := &byMethod{methods: map[string]http.Handler{}, rest: rest}
 	for _, route := range path {
+		table.verifies = table.verifies || verifies(route)
 		handler, err := g.guarded(route)
 		if err != nil {
 			return nil, err
