@@ -65,7 +65,7 @@ func (e *Engine) claimOnce(ctx context.Context, op Op, p *ClaimParams) (*Run, *R
 	current := p.Fingerprint
 	for _, former := range op.Former {
 		if _, mismatch := errors.AsType[*MismatchError](err); !mismatch {
-			return r, rec, err
+			break
 		}
 		p.Fingerprint = former.fingerprint(e.opts.Secret)
 		r, rec, err = e.claimAs(ctx, op, p)

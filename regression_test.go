@@ -147,7 +147,7 @@ func TestFormerFingerprintWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, &semel.Options{Lease: lease, Wait: time.Minute})
 		op := opFor(t)
-		op.Input, op.Former = semel.InputString("v2"), []semel.Input{semel.InputString("v1")}
+		op.Input, op.Former = semel.InputString("v2"), []semel.Input{semel.InputString("v1"), semel.InputString("v0")}
 		old := opFor(t)
 		old.Input = semel.InputString("v1")
 		run, _, err := w.Begin(t.Context(), old)
