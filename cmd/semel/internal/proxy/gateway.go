@@ -115,6 +115,7 @@ func EngineOptions(cfg *settings.Proxy, secret []byte, log *slog.Logger, o semel
 		MaxResult:    settings.MaxBody + maxHeader,
 		Secret:       secret,
 		StoreKeyText: cfg.StoreKeyText,
+		Cache:        cfg.Cache,
 		Logger:       log,
 		Observer:     o,
 	}

@@ -11,6 +11,7 @@ func (p *Proxy) fixed() []Setting {
 		{Name: "shutdown-timeout", Value: p.ShutdownTimeout.String()},
 		{Name: "secret-file", Value: p.SecretFile},
 		{Name: "store-key-text", Value: strconv.FormatBool(p.StoreKeyText)},
+		{Name: "cache", Value: strconv.FormatInt(p.Cache, 10)},
 		{Name: "tls-cert", Value: p.TLS.Cert},
 		{Name: "tls-key", Value: p.TLS.Key},
 		{Name: "tls-client-ca", Value: p.TLS.ClientCA},
@@ -35,5 +36,6 @@ func (p *Proxy) RestartNeeded(running *Proxy) []string {
 func (p *Proxy) KeepFixed(running *Proxy) {
 	p.Listen, p.Admin, p.Store = running.Listen, running.Admin, running.Store
 	p.ShutdownTimeout, p.SecretFile, p.StoreKeyText = running.ShutdownTimeout, running.SecretFile, running.StoreKeyText
+	p.Cache = running.Cache
 	p.TLS, p.LogFormat = running.TLS, running.LogFormat
 }

@@ -42,6 +42,7 @@ var proxyFlags = []flag{
 	{"shutdown-timeout", "DURATION", "30s", "how long running requests may take to finish after SIGTERM"},
 	{"secret-file", "FILE", "", "file whose bytes key the fingerprints (at least 16); the same for all gateways on one store"},
 	{"store-key-text", "bool", "false", "keep the callers' keys in the records, so that a doubt leads back to its request; whoever reads the store sees them"},
+	{"cache", "SIZE", "0B", "memory for finished records, which are then replayed without asking the store; a deleted one for up to 5s"},
 	{"tls-cert", "FILE", "", "certificate chain of the listener, PEM"},
 	{"tls-key", "FILE", "", "private key of the listener, PEM"},
 	{"tls-client-ca", "FILE", "", "authorities of client certificates, PEM; makes --principal client-cert possible"},

@@ -39,6 +39,14 @@ func parseSize(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size; write a whole number with B, KiB, MiB or GiB, such as 10MiB", s)
 }
 
+// parseSizeOrNone takes 0B as well.
+func parseSizeOrNone(s string) (int64, error) {
+	if s == "0B" {
+		return 0, nil
+	}
+	return parseSize(s)
+}
+
 // parseDuration reads a duration that is not negative.
 func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)

@@ -34,6 +34,7 @@ type Proxy struct {
 
 	SecretFile   string
 	StoreKeyText bool
+	Cache        int64 // bytes; 0: none
 	TLS          TLS
 	LogFormat    string
 
@@ -100,6 +101,7 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 		ShutdownTimeout:     read(r, "shutdown-timeout", parseDuration),
 		SecretFile:          r.text("secret-file"),
 		StoreKeyText:        read(r, "store-key-text", parseBool),
+		Cache:               read(r, "cache", parseSizeOrNone),
 		TLS:                 TLS{Cert: r.text("tls-cert"), Key: r.text("tls-key"), ClientCA: r.text("tls-client-ca")},
 		LogFormat:           read(r, "log-format", oneOf("text", "json")),
 		Settings:            settingsOf(fs),
