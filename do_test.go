@@ -329,3 +329,30 @@ func TestMaxAttemptsEndsInDoubt(t *testing.T) {
 	}
 	w.mustClose(t)
 }
+
+// A recovery sees the last checkpoint of the run in doubt.
+func TestCheckpointReachesTheRecovery(t *testing.T) {
+	engine := newEngine(&semel.Options{Policy: semel.AtMostOnce})
+	op := opFor(t)
+	note := func(ctx context.Context) (string, error) {
+		run, _ := semel.RunFrom(ctx)
+		for _, step := range []string{"reserved", "sent"} {
+			if err := run.Checkpoint(ctx, []byte(step)); err != nil {
+				t.Error(err)
+			}
+		}
+		return "", errors.New("no reply from the bank")
+	}
+	if _, err := semel.Do(t.Context(), engine, op, note); err == nil {
+		t.Fatal("the first run did not fail")
+	}
+	res, err := semel.DoRecover(t.Context(), engine, op, note, func(_ context.Context, doubt semel.Recovery) semel.Recovered[string] {
+		return semel.Done("found after " + string(doubt.Checkpoint))
+	})
+	if err != nil || res.Value != "found after sent" {
+		t.Errorf("got %+v, %v; want the last checkpoint", res, err)
+	}
+	if err := engine.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
