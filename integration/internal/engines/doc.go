@@ -1,0 +1,2 @@
+// Package engines starts private database servers for tests.
+package engines
