@@ -18,16 +18,8 @@
 //
 // A map of the package:
 //
-//   - sqlite.go: opening a file, and what is refused
-//   - sqlite_statements.go: the methods as SQL; docs/stores-protocol.md explains them
-//   - sqlite_pragmas.go, sqlite_errors.go: settings of a connection, classes of errors
-//   - store.go, and claim.go, renew.go, finish.go, resolve.go, purge.go, guarantees.go:
-//     the methods, each an operation of a batch
-//   - read.go: the methods that need no transaction
-//   - writer.go, tx.go, lock.go: the connection that writes, its transactions, and the
-//     wait for other processes
-//   - row.go, scan.go: a record as its columns, and how it is seen at a given time
-//   - errors.go: what a failure means for the caller
-//   - dialect.go: what differs between databases
-//   - migrate.go, migrations/: the schema and its versions
+//   - store.go, options.go: the store that users hold, and its settings
+//   - sqlite.go: opening it on each database (internal/sqlite holds the statements)
+//   - connector.go: a connector for a driver that has none
+//   - migrations.go: the schema and its versions
 package sqlstore

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
 // Options are the settings of a [Store]. The zero value of each field means its
@@ -31,7 +33,7 @@ func (o *Options) withDefaults() Options {
 		c = *o
 	}
 	if c.Prefix == "" {
-		c.Prefix = defaultPrefix
+		c.Prefix = sqlrecord.DefaultPrefix
 	}
 	if c.BusyTimeout == 0 {
 		c.BusyTimeout = 5 * time.Second

@@ -1,14 +1,10 @@
 package sqlstore
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 
 	"github.com/semel-go/semel"
-	"github.com/semel-go/semel/internal/combiner"
 )
 
 // Store keeps records in a SQL database. Make one with [OpenSQLite] or
@@ -20,54 +16,20 @@ import (
 // failed in a way that leaves its outcome open; [semel.ErrStoreFull] when the disk
 // is full.
 type Store struct {
+	methods methods
 	db      *sql.DB
-	owned   bool
-	dialect *dialect
-	writer  *writer
-	calls   *combiner.Combiner[operation]
-	now     func() int64
-	reads   reads
 }
 
-var (
-	_ semel.Store        = (*Store)(nil)
-	_ semel.Lister       = (*Store)(nil)
-	_ semel.Purger       = (*Store)(nil)
-	_ semel.Checkpointer = (*Store)(nil)
-)
-
-// open migrates the schema and takes the writing connection, so that what is
-// unfit is refused now.
-func open(ctx context.Context, db *sql.DB, d *dialect, o Options) (*Store, error) {
-	now := func() int64 { return o.Now().UnixMicro() }
-	s := &Store{db: db, dialect: d, now: now}
-	s.writer = &writer{db: db, dialect: d, now: now, patience: o.BusyTimeout}
-	s.calls = combiner.New(combiner.Config[operation]{
-		Max:     o.MaxBatch,
-		Compare: func(a, b operation) int { return bytes.Compare(a.sortKey(), b.sortKey()) },
-		Flush:   s.writer.flush,
-		Alone:   spoilt,
-	})
-	if err := s.start(ctx, o); err != nil {
-		s.writer.disconnect()
-		return nil, err
-	}
-	return s, nil
+// methods are what a dialect brings.
+type methods interface {
+	semel.Store
+	semel.Lister
+	semel.Purger
+	semel.Checkpointer
+	Close() error
 }
 
-func (s *Store) start(ctx context.Context, o Options) error {
-	if err := s.writer.connect(ctx); err != nil {
-		return fmt.Errorf("sqlstore: %w", err)
-	}
-	migrations, err := migrationsOf(s.dialect.dir, o.Prefix)
-	if err != nil {
-		return err
-	}
-	if err := migrate(ctx, s.db, migrations, o.Prefix, s.now()); err != nil {
-		return fmt.Errorf("sqlstore: migrate: %w", err)
-	}
-	return s.reads.prepare(ctx, s.db, s.dialect)
-}
+var _ methods = (*Store)(nil)
 
 // DB returns the database, for the caller's own tables beside Semel's.
 func (s *Store) DB() *sql.DB { return s.db }
@@ -75,17 +37,50 @@ func (s *Store) DB() *sql.DB { return s.db }
 // Close waits for calls under way and gives the connections back; a database that
 // [OpenSQLite] opened is closed. Calls from then on answer
 // [semel.ErrStoreUnavailable].
-func (s *Store) Close() error {
-	err := s.calls.Close(context.Background())
-	s.writer.disconnect()
-	err = errors.Join(err, s.reads.close())
-	if s.owned {
-		err = errors.Join(err, s.db.Close())
-	}
-	return err
+func (s *Store) Close() error { return s.methods.Close() }
+
+// Claim is [semel.Store.Claim].
+func (s *Store) Claim(ctx context.Context, p semel.ClaimParams) (semel.ClaimResult, error) {
+	return s.methods.Claim(ctx, p)
 }
 
-// do executes an operation in some batch.
-func (s *Store) do(ctx context.Context, op operation) error {
-	return unbatched(s.calls.Do(ctx, op))
+// Renew is [semel.Store.Renew].
+func (s *Store) Renew(ctx context.Context, p semel.RenewParams) (semel.RenewResult, error) {
+	return s.methods.Renew(ctx, p)
+}
+
+// Finish is [semel.Store.Finish].
+func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
+	return s.methods.Finish(ctx, p)
+}
+
+// Read is [semel.Store.Read].
+func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, error) {
+	return s.methods.Read(ctx, p)
+}
+
+// Resolve is [semel.Store.Resolve].
+func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
+	return s.methods.Resolve(ctx, p)
+}
+
+// Guarantees is [semel.Store.Guarantees]. It asks the database for its settings,
+// as they are now.
+func (s *Store) Guarantees(ctx context.Context, p semel.GuaranteesParams) (semel.Guarantees, error) {
+	return s.methods.Guarantees(ctx, p)
+}
+
+// List is [semel.Lister].
+func (s *Store) List(ctx context.Context, p semel.ListParams) (semel.ListResult, error) {
+	return s.methods.List(ctx, p)
+}
+
+// Purge is [semel.Purger]. A chunk has 1,000 records at most, whatever the limit.
+func (s *Store) Purge(ctx context.Context, p semel.PurgeParams) (semel.PurgeResult, error) {
+	return s.methods.Purge(ctx, p)
+}
+
+// Checkpoint is [semel.Checkpointer].
+func (s *Store) Checkpoint(ctx context.Context, p semel.CheckpointParams) (semel.CheckpointResult, error) {
+	return s.methods.Checkpoint(ctx, p)
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/semel-go/semel"
-	"github.com/semel-go/semel/internal/combiner"
 )
 
 // failure is an error of the database, as opposed to an answer of the contract.
@@ -31,31 +30,31 @@ func (f *failure) because(cause error) *failure {
 }
 
 // undone is a failure after which nothing of the transaction remains.
-func (d *dialect) undone(err error) *failure {
-	f := &failure{class: d.classOf(err)}
+func undone(err error) *failure {
+	f := &failure{class: classOf(err)}
 	sentinel := semel.ErrStoreUnavailable
 	if f.class == classFull {
 		sentinel = semel.ErrStoreFull
 	}
-	f.err = fmt.Errorf("%w: %s: %w", sentinel, d.name, err)
+	f.err = fmt.Errorf("%w: sqlite: %w", sentinel, err)
 	return f
 }
 
 // uncommitted is the failure of a commit.
-func (d *dialect) uncommitted(err error) *failure {
-	switch c := d.classOf(err); c {
+func uncommitted(err error) *failure {
+	switch c := classOf(err); c {
 	case classBusy, classFull:
-		return d.undone(err)
+		return undone(err)
 	default:
-		return &failure{class: classBroken, err: fmt.Errorf("%w: %s: commit: %w", semel.ErrNoReply, d.name, err)}
+		return &failure{class: classBroken, err: fmt.Errorf("%w: sqlite: commit: %w", semel.ErrNoReply, err)}
 	}
 }
 
-func (d *dialect) classOf(err error) class {
+func classOf(err error) class {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
 		return classBroken
 	}
-	return d.classify(err)
+	return classify(err)
 }
 
 // spoilt reports a failure that one operation of a batch may have brought upon
@@ -65,21 +64,10 @@ func spoilt(err error) bool {
 	return ok && (f.class == classOther || f.class == classFull)
 }
 
-// unbatched translates the combiner's errors into those of the contract.
-func unbatched(err error) error {
-	switch {
-	case errors.Is(err, combiner.ErrLeft):
-		return fmt.Errorf("%w: %w", semel.ErrNoReply, err)
-	case errors.Is(err, combiner.ErrWithdrawn):
-		return fmt.Errorf("%w: %w", semel.ErrStoreUnavailable, err)
-	}
-	return err
-}
-
 // unread is the failure of a read, which has no effect.
-func (d *dialect) unread(ctx context.Context, err error) error {
+func unread(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: %s: %w", semel.ErrStoreUnavailable, d.name, err)
+	return fmt.Errorf("%w: sqlite: %w", semel.ErrStoreUnavailable, err)
 }

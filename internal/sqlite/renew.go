@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
 // Renew is [semel.Store.Renew].
@@ -25,8 +26,8 @@ type renew struct {
 func (r *renew) sortKey() []byte { return r.p.Key[:] }
 
 func (r *renew) apply(t *tx) error {
-	until := after(t.now, r.p.Lease)
-	r.left = left(until, t.now)
+	until := sqlrecord.After(t.now, r.p.Lease)
+	r.left = sqlrecord.Left(until, t.now)
 	return t.owner(stmtRenew, r.p.Key, r.p.Token, until, int64(r.p.Policy))
 }
 

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type operation interface {
 // the combiner's flush uses it.
 type writer struct {
 	db       *sql.DB
-	dialect  *dialect
+	sql      *[statements]string
 	now      func() int64
 	patience time.Duration // for the write lock
 	conn     *sql.Conn
@@ -52,7 +52,7 @@ func (w *writer) flush(ctx context.Context, batch []*combiner.Call[operation]) e
 // begin starts a transaction that holds the write lock.
 func (w *writer) begin(ctx context.Context) (*tx, error) {
 	if err := w.connectIfNone(ctx); err != nil {
-		return nil, w.dialect.undone(err)
+		return nil, undone(err)
 	}
 	if f := w.lock(ctx); f != nil {
 		if f.class != classBusy {
@@ -80,7 +80,7 @@ func (w *writer) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.dialect.admit(ctx, conn); err != nil {
+	if err := admit(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	w.conn = conn
@@ -123,7 +123,7 @@ func (w *writer) query(id statement, args ...any) (*sql.Rows, error) {
 // stmt prepares a statement at its first use.
 func (w *writer) stmt(id statement) (*sql.Stmt, error) {
 	if w.prepared[id] == nil {
-		stmt, err := w.conn.PrepareContext(context.Background(), w.dialect.sql[id])
+		stmt, err := w.conn.PrepareContext(context.Background(), w.sql[id])
 		if err != nil {
 			return nil, fmt.Errorf("prepare: %w", err)
 		}

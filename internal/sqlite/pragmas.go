@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (c *sqliteConnector) setWAL(ctx context.Context, conn driver.Conn) error {
 	defer deadline.Stop()
 	for {
 		_, err := ask(ctx, conn, "PRAGMA journal_mode = WAL")
-		if err == nil || classifySQLite(err) != classBusy {
+		if err == nil || classify(err) != classBusy {
 			return err
 		}
 		select {
@@ -67,10 +67,10 @@ func (c *sqliteConnector) setWAL(ctx context.Context, conn driver.Conn) error {
 	}
 }
 
-// admitSQLite checks a connection of a pool and makes it the writing one. That one
+// admit checks a connection of a pool and makes it the writing one. That one
 // waits for the lock by [writer.lock], since SQLite's own wait sleeps for up to
 // 100 ms at a time and cannot be ended with the caller's patience in all drivers.
-func admitSQLite(ctx context.Context, c *sql.Conn) error {
+func admit(ctx context.Context, c *sql.Conn) error {
 	if err := c.PingContext(ctx); err != nil {
 		return err
 	}

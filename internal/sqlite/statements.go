@@ -1,6 +1,10 @@
-package sqlstore
+package sqlite
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/semel-go/semel/internal/sqlrecord"
+)
 
 // The statements of the SQLite dialect. ?1 is always the time of the batch. Each
 // runs inside BEGIN IMMEDIATE, so that nobody else writes between two of them;
@@ -23,10 +27,8 @@ var sqliteConditions = strings.NewReplacer(
 )
 
 func expand(sql, prefix string) string {
-	return strings.ReplaceAll(sqliteConditions.Replace(sql), defaultPrefix, prefix)
+	return strings.ReplaceAll(sqliteConditions.Replace(sql), sqlrecord.DefaultPrefix, prefix)
 }
-
-const defaultPrefix = "semel_"
 
 // sqliteInsert claims a key that has no record. It is most of all claims, and has
 // nothing to read back.
@@ -34,13 +36,13 @@ const defaultPrefix = "semel_"
 // ?2 key ?3 token ?4 state ?5 policy ?6 lease_until ?7 expires_at ?8 fingerprint
 // ?9 scope_id ?10 operation ?11 key_text ?12 result_kind ?13 fence
 const sqliteInsert = `
-INSERT INTO semel_record (` + columns + `)
+INSERT INTO semel_record (` + sqlrecord.Columns + `)
 VALUES (?2, 1, ?4, ?5, ?3, ?13, 1, ?6, ?7, ?1, 0, 0, ?8, ?9, ?10, ?11, ?12, NULL, NULL)
 ON CONFLICT (key) DO NOTHING`
 
 // sqliteClaim moves a record that is there, by the branches of the protocol: gone,
 // own (running with the caller's token), spent (attempts used up), taken, recovered.
-// No row comes back when none applies, which [claim.judge] has ruled out.
+// No row comes back when none applies, which [sqlrecord.Unclaimed] has ruled out.
 //
 // ?2 to ?13 as above ?14 max attempts ?15 recovering
 const sqliteClaim = `
@@ -74,10 +76,10 @@ UPDATE semel_record AS r SET
 		WHEN ?14 > 0 AND r.attempt >= ?14 THEN 'spent'
 		ELSE 'taken' END AS branch))
 WHERE r.key = ?2 AND {readable} AND ({gone} OR r.fingerprint = ?8 AND (r.state = 1 AND {mine} OR {free} OR {doubt} AND ?15))
-RETURNING ` + columns
+RETURNING ` + sqlrecord.Columns
 
 // ?1 key
-const sqliteSelect = `SELECT ` + columns + ` FROM semel_record WHERE key = ?1`
+const sqliteSelect = `SELECT ` + sqlrecord.Columns + ` FROM semel_record WHERE key = ?1`
 
 // ?2 key ?3 token ?4 lease_until ?5 policy
 const sqliteRenew = `

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func TestFailuresSayWhetherTheCallMayHaveBeenExecuted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
-			s := openFake(t, f, nil)
+			s := openFake(t, f, Options{})
 			f.script(on(c.statement, reply{err: c.err}))
 			_, err := s.Claim(t.Context(), claimOf(1))
 			wantOnly(t, err, c.want)
@@ -80,7 +80,7 @@ func TestUnknownCommitIsUnknownForTheWholeBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, nil)
+		s := openFake(t, f, Options{})
 		gate := f.gate("BEGIN IMMEDIATE", on("COMMIT", reply{err: &codeError{10}}))
 		errs := concurrently(3, func(i byte) error { _, err := s.Claim(t.Context(), claimOf(i)); return err })
 		gate <- struct{}{}
@@ -118,7 +118,7 @@ func count(log []string, word string) (n int) {
 func TestBatchThatChangesNothingIsNotCommitted(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := openFake(t, f, nil)
+	s := openFake(t, f, Options{})
 	f.script(on("UPDATE", reply{affected: 0}))
 	_, err := s.Renew(t.Context(), renewOf(1))
 	wantOnly(t, err, semel.ErrFenced)
@@ -132,7 +132,7 @@ func TestSpoiltOperationFailsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, nil)
+		s := openFake(t, f, Options{})
 		gate := f.gate("BEGIN IMMEDIATE", on("UPDATE semel_record AS r SET checkpoint", reply{err: errors.New("constraint")}))
 		errs := concurrently(3, func(i byte) error {
 			if i == 2 {
@@ -157,7 +157,7 @@ func TestLockIsWaitedForUntilPatienceEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, &Options{BusyTimeout: 3 * time.Second})
+		s := openFake(t, f, Options{BusyTimeout: 3 * time.Second})
 		f.script(on("BEGIN", reply{err: &codeError{5 | 2<<8}}))
 		start := time.Now()
 		_, err := s.Claim(t.Context(), claimOf(1))
@@ -172,7 +172,7 @@ func TestLockIsTakenWhenItIsFree(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, nil)
+		s := openFake(t, f, Options{})
 		start := time.Now()
 		f.script(func(_ int, query string) (reply, bool) {
 			busy := query == "BEGIN IMMEDIATE" && time.Since(start) < time.Second
@@ -194,7 +194,7 @@ func TestCallerWhoGivesUpWaitingHasNoClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, &Options{MaxBatch: 1})
+		s := openFake(t, f, Options{MaxBatch: 1})
 		start := time.Now()
 		f.script(func(_ int, query string) (reply, bool) {
 			return reply{err: &codeError{5}}, query == "BEGIN IMMEDIATE" && time.Since(start) < 4*time.Second
@@ -229,7 +229,7 @@ func TestCallerWhoLeavesDuringTheCommitHasNoReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := openFake(t, f, nil)
+		s := openFake(t, f, Options{})
 		gate := f.gate("COMMIT", nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := concurrently(2, func(i byte) error { _, err := s.Claim(ctx, claimOf(i)); return err })
@@ -248,7 +248,7 @@ func TestCallerWhoLeavesDuringTheCommitHasNoReply(t *testing.T) {
 func TestWriterTakesANewConnectionForABrokenOne(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := openFake(t, f, nil)
+	s := openFake(t, f, Options{})
 	f.script(func(conn int, query string) (reply, bool) {
 		return reply{err: &codeError{10}}, conn == 1 && query == "BEGIN IMMEDIATE"
 	})
@@ -261,7 +261,7 @@ func TestWriterTakesANewConnectionForABrokenOne(t *testing.T) {
 
 func TestClosedStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
-	s, err := OpenSQLite(t.Context(), &fake{}, nil)
+	s, err := Open(t.Context(), &fake{}, Options{Prefix: "semel_", BusyTimeout: time.Second, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

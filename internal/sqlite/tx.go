@@ -1,6 +1,10 @@
-package sqlstore
+package sqlite
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/semel-go/semel/internal/sqlrecord"
+)
 
 // tx is a transaction under way.
 type tx struct {
@@ -17,7 +21,7 @@ func (t *tx) end() error {
 		return nil
 	}
 	if _, err := t.w.exec(stmtCommit); err != nil {
-		f := t.w.dialect.uncommitted(err)
+		f := uncommitted(err)
 		t.rollback(f)
 		return f
 	}
@@ -43,11 +47,11 @@ func (t *tx) exec(id statement, args ...any) (bool, error) {
 func (t *tx) execCount(id statement, args ...any) (int64, error) {
 	res, err := t.w.exec(id, args...)
 	if err != nil {
-		return 0, t.w.dialect.undone(err)
+		return 0, undone(err)
 	}
 	n, err := res.RowsAffected()
 	if err != nil {
-		return 0, t.w.dialect.undone(err)
+		return 0, undone(err)
 	}
 	t.changed = t.changed || n > 0
 	return n, nil
@@ -64,14 +68,14 @@ func (t *tx) fenceFloor() (int64, error) {
 }
 
 // row runs a query that answers one record at most; nil if none.
-func (t *tx) row(id statement, args ...any) (*row, error) {
+func (t *tx) row(id statement, args ...any) (*sqlrecord.Row, error) {
 	rows, err := t.w.query(id, args...)
 	if err != nil {
-		return nil, t.w.dialect.undone(err)
+		return nil, undone(err)
 	}
 	r, err := scanOne(rows)
 	if err != nil {
-		return nil, t.w.dialect.undone(err)
+		return nil, undone(err)
 	}
 	return r, nil
 }
@@ -80,29 +84,23 @@ func (t *tx) row(id statement, args ...any) (*row, error) {
 func (t *tx) number(id statement, args ...any) (n int64, found bool, err error) {
 	rows, err := t.w.query(id, args...)
 	if err != nil {
-		return 0, false, t.w.dialect.undone(err)
+		return 0, false, undone(err)
 	}
 	defer rows.Close()
 	if found = rows.Next(); found {
 		err = rows.Scan(&n)
 	}
 	if err = errors.Join(err, rows.Err()); err != nil {
-		return 0, false, t.w.dialect.undone(err)
+		return 0, false, undone(err)
 	}
 	return n, found, nil
 }
 
 // load reads the record of a key; nil if there is none, expired ones included.
-func (t *tx) load(key []byte) (*row, error) {
+func (t *tx) load(key []byte) (*sqlrecord.Row, error) {
 	r, err := t.row(stmtSelect, key)
-	if err != nil || r == nil {
+	if err != nil {
 		return nil, err
 	}
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	if r.gone(t.now) {
-		return nil, nil
-	}
-	return r, nil
+	return r.Seen(t.now)
 }

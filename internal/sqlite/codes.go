@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ const (
 	sqliteNotADB   = 26
 )
 
-// classifySQLite goes by the error's code where the driver tells it, else by
+// classify goes by the error's code where the driver tells it, else by
 // SQLite's own texts.
-func classifySQLite(err error) class {
+func classify(err error) class {
 	var coded interface{ Code() int }
 	if errors.As(err, &coded) {
 		return classOfCode(coded.Code() & 0xff)
@@ -47,3 +47,13 @@ func classOfCode(code int) class {
 	}
 	return classOther
 }
+
+// class is what an error of a driver means for a transaction.
+type class int
+
+const (
+	classOther  class = iota // a statement failed; others may not
+	classBusy                // the database is locked; nothing was done
+	classFull                // no space is left; nothing was done
+	classBroken              // the connection or the file is of no use any more
+)

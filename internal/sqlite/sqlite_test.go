@@ -1,7 +1,6 @@
-package sqlstore
+package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -37,12 +36,12 @@ func TestUnfitConnectionsAreRefusedWithTheFix(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
 			f.script(func(_ int, query string) (reply, bool) { return reply{row: []driver.Value{c.row}}, query == c.query })
-			_, err := OpenSQLite(t.Context(), f, nil)
-			wantText(t, "OpenSQLite", err, c.fix)
+			_, err := Open(t.Context(), f, Options{Prefix: "semel_", BusyTimeout: time.Second, Now: time.Now})
+			wantText(t, "Open", err, c.fix)
 			db := sql.OpenDB(f)
 			defer db.Close()
-			_, err = NewSQLite(t.Context(), db, nil)
-			wantText(t, "NewSQLite", err, c.fix)
+			_, err = New(t.Context(), db, Options{Prefix: "semel_", BusyTimeout: time.Second, Now: time.Now})
+			wantText(t, "New", err, c.fix)
 		})
 	}
 }
@@ -59,7 +58,7 @@ func wantText(t *testing.T, what string, err error, text string) {
 func TestLaterUnfitConnectionIsRefused(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := openFake(t, f, nil)
+	s := openFake(t, f, Options{})
 	good := f.conns
 	f.script(func(conn int, query string) (reply, bool) {
 		return reply{row: []driver.Value{int64(1)}}, conn > good && query == "PRAGMA synchronous"
@@ -93,7 +92,7 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 		}
 		return reply{}, false
 	})
-	openFake(t, f, &Options{BusyTimeout: 7 * time.Second})
+	openFake(t, f, Options{BusyTimeout: 7 * time.Second})
 	want := []string{"PRAGMA busy_timeout = 7000", "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"}
 	for conn := 1; conn <= f.conns; conn++ {
 		if got := set[conn]; !slices.Equal(got[:min(3, len(got))], want) {
@@ -113,45 +112,14 @@ func TestSwitchToWALIsRepeatedWhileOthersAreThere(t *testing.T) {
 			busy := query == "PRAGMA journal_mode = WAL" && time.Since(start) < time.Second
 			return reply{err: &codeError{5}}, busy
 		})
-		openFake(t, f, nil)
+		openFake(t, f, Options{})
 	})
-}
-
-func TestContradictoryOptionsAreRefused(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		opts Options
-		text string
-	}{
-		{Options{Prefix: `x"; DROP TABLE y; --`}, "Prefix"},
-		{Options{Prefix: "Semel_"}, "lower-case"},
-		{Options{Prefix: strings.Repeat("p", 32)}, "31"},
-		{Options{BusyTimeout: time.Microsecond}, "BusyTimeout"},
-		{Options{BusyTimeout: -1}, "BusyTimeout"},
-		{Options{MaxBatch: -1}, "MaxBatch"},
-	} {
-		_, err := OpenSQLite(t.Context(), &fake{}, &c.opts)
-		wantText(t, "OpenSQLite", err, c.text)
-	}
-}
-
-func TestMissingDatabaseIsRefused(t *testing.T) {
-	t.Parallel()
-	_, err := OpenSQLite(t.Context(), nil, nil)
-	wantText(t, "OpenSQLite", err, "sqlstore.Connector")
-	_, err = NewSQLite(t.Context(), nil, nil)
-	wantText(t, "NewSQLite", err, "OpenSQLite")
-	db := sql.OpenDB(&fake{})
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	_, err = NewSQLite(t.Context(), db, nil)
-	wantText(t, "NewSQLite with one connection", err, "SetMaxOpenConns")
 }
 
 func TestGuaranteesFollowTheSettings(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := openFake(t, f, nil)
+	s := openFake(t, f, Options{})
 	f.script(on("SELECT journal_mode", reply{row: []driver.Value{int64(1)}}))
 	g, err := s.Guarantees(t.Context(), semel.GuaranteesParams{})
 	if err != nil {
@@ -175,24 +143,6 @@ func isTransaction(query string) bool {
 	return slices.Contains([]string{"BEGIN IMMEDIATE", "ROLLBACK"}, query)
 }
 
-func TestConnectorOfADriverWithoutConnectors(t *testing.T) {
-	t.Parallel()
-	c, err := Connector(plainDriver{}, "some.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Connect(context.Background()); err == nil || err.Error() != "opened some.db" {
-		t.Errorf("Connect: %v; want the driver's Open of the name", err)
-	}
-	if c.Driver() != (plainDriver{}) {
-		t.Error("another driver")
-	}
-}
-
-type plainDriver struct{}
-
-func (plainDriver) Open(name string) (driver.Conn, error) { return nil, errors.New("opened " + name) }
-
 func TestClassesOfErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -210,7 +160,7 @@ func TestClassesOfErrors(t *testing.T) {
 		{errors.New("disk I/O error"), classBroken},
 		{errors.New("UNIQUE constraint failed"), classOther},
 	} {
-		if got := classifySQLite(errors.Join(c.err)); got != c.want {
+		if got := classify(errors.Join(c.err)); got != c.want {
 			t.Errorf("%v (%#v): class %d; want %d", c.err, c.err, got, c.want)
 		}
 	}

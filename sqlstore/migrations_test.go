@@ -12,8 +12,8 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, m := range all {
-		if m.Version != i+1 || m.Compatible < 1 || m.Compatible > m.Version || len(m.statements()) == 0 {
-			t.Errorf("migration %d: version %d, compatible %d, %d statements", i+1, m.Version, m.Compatible, len(m.statements()))
+		if m.Version != i+1 || m.Compatible < 1 || m.Compatible > m.Version || len(m.Statements()) == 0 {
+			t.Errorf("migration %d: version %d, compatible %d, %d statements", i+1, m.Version, m.Compatible, len(m.Statements()))
 		}
 	}
 }
@@ -25,7 +25,7 @@ func TestMigrationsUseThePrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if strings.Contains(m.SQL, defaultPrefix) || !strings.Contains(m.SQL, "mine_") {
+		if strings.Contains(m.SQL, "semel_") || !strings.Contains(m.SQL, "mine_") {
 			t.Errorf("%s: not all names have the prefix:\n%s", m.Name, m.SQL)
 		}
 	}

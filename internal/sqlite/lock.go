@@ -1,4 +1,4 @@
-package sqlstore
+package sqlite
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (w *writer) lock(ctx context.Context) *failure {
 
 func (w *writer) tryLock() *failure {
 	if _, err := w.exec(stmtBegin); err != nil {
-		return w.dialect.undone(err)
+		return undone(err)
 	}
 	return nil
 }

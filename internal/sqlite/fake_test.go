@@ -1,12 +1,16 @@
-package sqlstore
+package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"io"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
 // fake is a driver that answers by a script instead of a database: for what a
@@ -159,9 +163,11 @@ func (r *fakeRows) Next(dest []driver.Value) error {
 }
 
 // openFake opens a store on the fake.
-func openFake(t *testing.T, f *fake, opts *Options) *Store {
+func openFake(t *testing.T, f *fake, o Options) *Store {
 	t.Helper()
-	s, err := OpenSQLite(t.Context(), f, opts)
+	o.Prefix, o.Now = sqlrecord.DefaultPrefix, time.Now
+	o.BusyTimeout = cmp.Or(o.BusyTimeout, 5*time.Second)
+	s, err := Open(t.Context(), f, o)
 	if err != nil {
 		t.Fatal(err)
 	}
