@@ -1,2 +1,38 @@
-// Package engines starts private database servers for tests.
+// Package engines starts private database servers for tests: on free ports of the
+// loopback, with data in a temporary folder, and with the durability of production
+// (fsync on). No service of the system is used or touched, and nothing is left.
+//
+// A test package ends what it started in TestMain:
+//
+//	func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+//
+// Most tests share one server of each engine and take a database of their own:
+//
+//	func TestStore(t *testing.T) {
+//		t.Parallel()
+//		dsn := engines.Postgres(t).Database(t) // or engines.MariaDB(t)
+//		db, err := sql.Open("pgx", dsn)
+//		…
+//	}
+//
+// Tests of faults take a server of their own:
+//
+//	pg := engines.NewPostgres(t, nil)
+//	dsn := pg.Database(t)
+//	pg.Kill(t)    // SIGKILL, with all its processes
+//	pg.Restart(t) // the same address and data
+//	pg.Pause(t)   // SIGSTOP; pg.Resume(t) goes on
+//
+// A [Server] has these; [PostgresServer] and [MariaDBServer] add databases and
+// settings. [Through] points a DSN at another address, as that of a proxy.
+//
+// An engine that is not installed skips the test with the packages' names, and fails
+// it when CI=true.
+//
+// # Another engine
+//
+// An engine is one file: a type that embeds [Server], a function that writes its
+// configuration and calls group.start with the command and a readiness check, and the
+// two functions for tests, shared and private. A server with helpers of its own
+// (sentinels, brokers in a cluster) starts several in the same way.
 package engines
