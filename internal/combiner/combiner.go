@@ -1,8 +1,10 @@
 // Package combiner turns concurrent calls into batches without waiting for any.
 //
 // A call that finds the combiner idle is flushed at once, alone, by its caller.
-// Calls that arrive while a flush is under way form the next batch. There is no
-// timer, and no goroutine while there are no calls.
+// Calls that arrive while a flush is under way form the next batch. Nothing waits
+// for a batch to fill, and there is no goroutine while there are no calls. A
+// combiner of several lanes opens another one for calls that a slow or hung flush
+// keeps waiting.
 //
 //	c := combiner.New(combiner.Config[*op]{Max: 512, Flush: flush})
 //	err := c.Do(ctx, op)
@@ -15,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Errors of [Combiner.Do]. Both come with the cause of the context where there
@@ -37,14 +40,19 @@ type Config[T any] struct {
 	// Flush executes a batch. It must call [Call.Start] on each call before it
 	// gives the call any effect, skip those that answer false, and answer each
 	// started call by [Call.Answer]. An error answers the whole batch instead.
-	// ctx bounds what happens before the first start, and nothing after it: it is
-	// the caller's when he flushes his own call, and never ends otherwise. Flushes
-	// never overlap.
+	// ctx is the caller's when he flushes his own call. It never ends otherwise: a
+	// batch is no single caller's to cancel. Flushes overlap only with several
+	// lanes.
 	Flush func(ctx context.Context, batch []*Call[T]) error
 	// Alone says of an error of Flush that nothing of the batch has taken effect
 	// and that one call may have spoilt it for the others: each call is then
 	// flushed alone. Default: never.
 	Alone func(err error) bool
+	// Lanes is the largest number of flushes under way. Default 1.
+	Lanes int
+	// Patience is for how long calls wait for the flush under way before another
+	// lane is opened for them. Default 10ms.
+	Patience time.Duration
 }
 
 // Combiner batches calls. Make one with [New]. All methods may be called
@@ -52,17 +60,19 @@ type Config[T any] struct {
 type Combiner[T any] struct {
 	cfg Config[T]
 
-	mu      sync.Mutex
-	queue   []*Call[T]
-	running bool
-	closed  bool
-	idle    chan struct{} // closed when a closed combiner has nothing left; nil until Close
+	mu     sync.Mutex
+	queue  []*Call[T]
+	lanes  lanes
+	closed bool
+	idle   chan struct{} // closed when a closed combiner has nothing left; nil until Close
 }
 
 // New returns a combiner. It starts no goroutine.
 func New[T any](cfg Config[T]) *Combiner[T] {
 	cfg.Max = cmp.Or(cfg.Max, 512)
-	return &Combiner[T]{cfg: cfg}
+	cfg.Lanes = cmp.Or(cfg.Lanes, 1)
+	cfg.Patience = cmp.Or(cfg.Patience, 10*time.Millisecond)
+	return &Combiner[T]{cfg: cfg, lanes: lanes{max: cfg.Lanes, patience: cfg.Patience}}
 }
 
 // Do executes op in some batch and returns its answer. The batch does not depend
@@ -74,11 +84,11 @@ func (c *Combiner[T]) Do(ctx context.Context, op T) error {
 		return because(ErrWithdrawn, ctx)
 	}
 	call := &Call[T]{Op: op}
-	switch c.enter(call) {
+	switch role, lane := c.enter(call); role {
 	case refused:
 		return fmt.Errorf("%w: closed", ErrWithdrawn)
 	case leads:
-		return c.lead(ctx, call)
+		return c.lead(ctx, lane, call)
 	}
 	select {
 	case <-call.done:
@@ -97,26 +107,26 @@ const (
 	follows             // queued for the next batch
 )
 
-func (c *Combiner[T]) enter(call *Call[T]) role {
+func (c *Combiner[T]) enter(call *Call[T]) (role, *lane) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return refused
-	case !c.running:
-		c.running = true
-		return leads
+		return refused, nil
+	case len(c.lanes.open) == 0:
+		return leads, c.lanes.enter()
 	}
 	call.done = make(chan struct{})
 	c.queue = append(c.queue, call)
-	return follows
+	c.watch()
+	return follows, nil
 }
 
 // lead flushes the caller's own call. Those that came meanwhile are not his work.
-func (c *Combiner[T]) lead(ctx context.Context, call *Call[T]) error {
+func (c *Combiner[T]) lead(ctx context.Context, l *lane, call *Call[T]) error {
 	defer func() {
-		if batch := c.next(); batch != nil {
-			go c.run(batch)
+		if batch := c.next(l); batch != nil {
+			go c.run(l, batch)
 		}
 	}()
 	if err := c.cfg.Flush(ctx, []*Call[T]{call}); err != nil {
@@ -125,28 +135,66 @@ func (c *Combiner[T]) lead(ctx context.Context, call *Call[T]) error {
 	return call.err
 }
 
-// run flushes batch after batch until the queue is empty.
-func (c *Combiner[T]) run(batch []*Call[T]) {
-	for ; batch != nil; batch = c.next() {
+// run flushes batch after batch until the queue is empty, or another lane has it.
+func (c *Combiner[T]) run(l *lane, batch []*Call[T]) {
+	for ; batch != nil; batch = c.next(l) {
 		c.flush(batch)
 	}
 }
 
-// next takes the next batch off the queue, without calls that were withdrawn.
-// Without any it ends the run.
-func (c *Combiner[T]) next() []*Call[T] {
+// next takes the next batch for a lane that is through with its last one. Without
+// any, or where another lane is at hand for it, the lane ends.
+func (c *Combiner[T]) next(l *lane) []*Call[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	batch := []*Call[T](nil)
+	if !c.lanes.surplus(l) {
+		batch = c.take()
+	}
+	if batch == nil {
+		c.lanes.leave(l)
+		c.signalIdle()
+	} else {
+		l.began = time.Now()
+	}
+	c.watch()
+	return batch
+}
+
+// take takes a batch off the queue, without calls that were withdrawn; nil if
+// there is none.
+func (c *Combiner[T]) take() []*Call[T] {
 	c.queue = slices.DeleteFunc(c.queue, (*Call[T]).withdrawn)
 	n := min(len(c.queue), c.cfg.Max)
 	if n == 0 {
-		c.running = false
-		c.signalIdle()
 		return nil
 	}
 	batch := slices.Clone(c.queue[:n])
 	c.queue = slices.Delete(c.queue, 0, n)
 	return batch
+}
+
+// watch sees to it that calls in the queue do not wait for a slow flush longer than
+// patience says.
+func (c *Combiner[T]) watch() {
+	if len(c.queue) > 0 && c.lanes.mayOpen() {
+		c.lanes.alarm(c.overtake)
+	}
+}
+
+// overtake opens a lane for calls that have waited long enough.
+func (c *Combiner[T]) overtake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lanes.alarmed = false
+	if !c.lanes.mayOpen() || c.lanes.attended() {
+		c.watch()
+		return
+	}
+	if batch := c.take(); batch != nil {
+		go c.run(c.lanes.enter(), batch)
+	}
+	c.watch()
 }
 
 // flush executes one batch, and its calls one by one if that is what the error
@@ -155,15 +203,32 @@ func (c *Combiner[T]) flush(batch []*Call[T]) {
 	if c.cfg.Compare != nil {
 		slices.SortStableFunc(batch, func(a, b *Call[T]) int { return c.cfg.Compare(a.Op, b.Op) })
 	}
-	ctx := context.Background()
-	err := c.cfg.Flush(ctx, batch)
+	err := c.cfg.Flush(context.Background(), batch)
 	if err != nil && len(batch) > 1 && c.cfg.Alone != nil && c.cfg.Alone(err) {
-		for i := range batch {
-			c.settle(batch[i:i+1], c.cfg.Flush(ctx, batch[i:i+1]))
-		}
+		c.flushAlone(batch)
 		return
 	}
 	c.settle(batch, err)
+}
+
+// flushAlone flushes the calls of a spoilt batch one by one, as many side by side
+// as there are lanes, so that a call that has to wait delays few others.
+func (c *Combiner[T]) flushAlone(batch []*Call[T]) {
+	calls := make(chan *Call[T], len(batch))
+	for _, call := range batch {
+		calls <- call
+	}
+	close(calls)
+	var workers sync.WaitGroup
+	for range min(c.cfg.Lanes, len(batch)) {
+		workers.Go(func() {
+			for call := range calls {
+				alone := []*Call[T]{call}
+				c.settle(alone, c.cfg.Flush(context.Background(), alone))
+			}
+		})
+	}
+	workers.Wait()
 }
 
 // settle hands the answers out.
@@ -193,7 +258,7 @@ func (c *Combiner[T]) close() <-chan struct{} {
 	c.closed = true
 	if c.idle == nil {
 		c.idle = make(chan struct{})
-		if !c.running {
+		if len(c.lanes.open) == 0 {
 			close(c.idle)
 		}
 	}
@@ -202,7 +267,7 @@ func (c *Combiner[T]) close() <-chan struct{} {
 
 // signalIdle tells Close that a closed combiner has nothing left.
 func (c *Combiner[T]) signalIdle() {
-	if c.idle != nil {
+	if c.idle != nil && len(c.lanes.open) == 0 && len(c.queue) == 0 {
 		close(c.idle)
 	}
 }
