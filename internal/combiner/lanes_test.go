@@ -209,3 +209,22 @@ func TestCloseWaitsForAllLanes(t *testing.T) {
 		}
 	})
 }
+
+// An alarm that was set for an earlier flush opens no lane beside a young one.
+func TestEarlyAlarmIsSetAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRoads(2, -1, -2)
+		call(t, c, -1)
+		call(t, c, -2) // sets the alarm to 10 ms
+		time.Sleep(5 * time.Millisecond)
+		close(r.hung[-1]) // -2 is under way from here on
+		if err := <-call(t, c, 1); err != nil {
+			t.Error(err)
+		}
+		if r.at[2] != 15*time.Millisecond {
+			t.Errorf("the lane was opened after %v; want 15ms", r.at[2])
+		}
+		close(r.hung[-2])
+	})
+}
