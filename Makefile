@@ -47,6 +47,10 @@ build: ## Build the static binary bin/semel
 bench: ## Compare with the code that people write without Semel, here and now
 	@go run ./bench
 
+.PHONY: engines
+engines: ## Run the databases of the tests, print their URLs, and end them at Ctrl-C
+	@cd integration && go run ./cmd/engines
+
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME seconds (60), or the one called NAME
 	@scripts/fuzz $(or $(FUZZTIME),60) 86400 '$(NAME)'

@@ -24,15 +24,17 @@
 //	pg.Pause(t)   // SIGSTOP; pg.Resume(t) goes on
 //
 // A [Server] has these; [PostgresServer] and [MariaDBServer] add databases and
-// settings. [Through] points a DSN at another address, as that of a proxy.
+// settings. [PostgresServer.Standby] is a streaming replica that can be cut off and
+// promoted, and [PostgresServer.Bouncer] is PgBouncer in transaction mode. [Through]
+// points a DSN at another address: that of a standby, of PgBouncer or of a proxy.
 //
 // An engine that is not installed skips the test with the packages' names, and fails
-// it when CI=true.
+// it when CI=true. [Run] is `make engines`: all of them for a person.
 //
 // # Another engine
 //
 // An engine is one file: a type that embeds [Server], a function that writes its
-// configuration and calls group.start with the command and a readiness check, and the
-// two functions for tests, shared and private. A server with helpers of its own
-// (sentinels, brokers in a cluster) starts several in the same way.
+// configuration into what group.prepare gave it and calls group.start, and the
+// functions for tests: one shared by a package, one for a test alone. bouncer.go is the
+// shortest. Engines of several processes (a cluster, sentinels) start them one by one.
 package engines

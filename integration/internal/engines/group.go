@@ -77,6 +77,24 @@ func sweep() {
 	}
 }
 
+// prepare finds the engine's server program and gives a new instance a folder and a
+// port. The caller adds arguments, signals and the readiness check.
+func (g *group) prepare(e engine, server string) (*instance, error) {
+	program, err := e.program(server)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := g.folder(server)
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	return &instance{group: g, name: e.name, dir: dir, port: port, argv: []string{program}}, nil
+}
+
 // folder makes one for a new server.
 func (g *group) folder(name string) (string, error) {
 	g.mu.Lock()
@@ -113,7 +131,6 @@ func (g *group) command(dir, path string, args ...string) *exec.Cmd {
 
 // start starts a server for the first time.
 func (g *group) start(i *instance) error {
-	i.group = g
 	if err := i.start(); err != nil {
 		return errors.Join(err, i.end())
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -65,30 +64,18 @@ func mariadbSettings() map[string]string {
 const logFileSize = "32M"
 
 func startMariaDB(g *group, o *Options) (*MariaDBServer, error) {
-	program, err := mariadbEngine().program("mariadbd")
+	i, err := g.prepare(mariadbEngine(), "mariadbd")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := g.folder("mariadb")
-	if err != nil {
-		return nil, err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	m := &MariaDBServer{password: password()}
-	m.instance = &instance{
-		name: "mariadb", dir: dir, port: port,
-		argv:   []string{program, "--defaults-file=" + filepath.Join(dir, "my.cnf")},
-		stop:   syscall.SIGTERM,
-		orphan: syscall.SIGKILL,
-		ready:  m.ping,
-	}
+	m := &MariaDBServer{Server: Server{instance: i}, password: password()}
+	i.argv = append(i.argv, "--defaults-file="+filepath.Join(i.dir, "my.cnf"))
+	i.stop, i.orphan = syscall.SIGTERM, syscall.SIGKILL
+	i.ready = m.ping
 	if err := m.initialize(g, o); err != nil {
 		return nil, err
 	}
-	return m, g.start(m.instance)
+	return m, g.start(i)
 }
 
 // initialize makes the data folder and the files that each start reads.
@@ -104,10 +91,8 @@ func (m *MariaDBServer) initialize(g *group, o *Options) error {
 	if err != nil {
 		return err
 	}
-	settings := lines(mariadbSettings(), "%s = %s") + fmt.Sprintf("datadir = %s\ninit-file = %s\nport = %d\n", data, grants, m.port)
-	if o != nil {
-		settings += lines(o.Settings, "%s = %s") // the last of a name counts
-	}
+	settings := fmt.Sprintf("datadir = %s\ninit-file = %s\nport = %d\n", data, grants, m.port) +
+		lines(mariadbSettings(), "%s = %s") + lines(o.settings(), "%s = %s") // the last of a name counts
 	err = os.WriteFile(filepath.Join(m.dir, "my.cnf"), []byte("[mariadbd]\n"+settings), 0o600)
 	if err != nil {
 		return err
@@ -148,12 +133,13 @@ func (m *MariaDBServer) Database(t testing.TB) string {
 	return m.DSN(name)
 }
 
-// Set changes a global setting of a private server. It holds for sessions that begin
-// later and is forgotten at a restart.
+// Set changes a global setting of a private server to a value in SQL's spelling. It
+// holds for sessions that begin later, and is forgotten at a restart.
 func (m *MariaDBServer) Set(t testing.TB, name, value string) {
 	t.Helper()
-	set := fmt.Sprintf("SET GLOBAL %s = '%s'", name, strings.ReplaceAll(value, "'", "''"))
-	m.fault(t, func() error { return m.exec(context.Background(), set) })
+	m.fault(t, func() error {
+		return m.exec(context.Background(), fmt.Sprintf("SET GLOBAL %s = %s", name, value))
+	})
 }
 
 func (m *MariaDBServer) exec(ctx context.Context, statements ...string) error {

@@ -16,12 +16,11 @@ type Options struct {
 	Settings map[string]string
 }
 
-// over returns the settings with those of the options in their place.
-func (o *Options) over(settings map[string]string) map[string]string {
-	if o != nil {
-		maps.Copy(settings, o.Settings)
+func (o *Options) settings() map[string]string {
+	if o == nil {
+		return nil
 	}
-	return settings
+	return o.Settings
 }
 
 // lines are the settings, one in a line.

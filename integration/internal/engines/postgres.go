@@ -13,17 +13,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // PostgresServer is a PostgreSQL server, a primary or a standby.
 type PostgresServer struct {
 	Server
-	group    *group
 	data     string
 	password string
-	last     *atomic.Int64 // number of the newest database
+	last     atomic.Int64 // number of the newest database
 }
 
 func postgresEngine() engine {
@@ -66,40 +63,29 @@ func postgresSettings() map[string]string {
 }
 
 func startPostgres(g *group, o *Options) (*PostgresServer, error) {
-	p, err := newPostgres(g, "postgres", password())
+	p, err := newPostgres(g, password())
 	if err != nil {
 		return nil, err
 	}
-	p.last = new(atomic.Int64)
-	if err := p.initialize(lines(o.over(postgresSettings()), "%s = '%s'")); err != nil {
+	settings := lines(postgresSettings(), "%s = '%s'") + lines(o.settings(), "%s = '%s'") // the last of a name counts
+	if err := p.initialize(settings); err != nil {
 		return nil, err
 	}
 	return p, g.start(p.instance)
 }
 
 // newPostgres prepares a server whose data folder is still missing.
-func newPostgres(g *group, name, password string) (*PostgresServer, error) {
-	program, err := postgresEngine().program("postgres")
+func newPostgres(g *group, password string) (*PostgresServer, error) {
+	i, err := g.prepare(postgresEngine(), "postgres")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := g.folder(name)
-	if err != nil {
-		return nil, err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	p := &PostgresServer{group: g, data: filepath.Join(dir, "data"), password: password}
-	p.instance = &instance{
-		name: name, dir: dir, port: port,
-		argv:    []string{program, "-D", p.data},
-		stop:    syscall.SIGINT,  // "fast": it does not wait for clients
-		orphan:  syscall.SIGQUIT, // "immediate", without leaving its children and shared memory
-		ready:   p.ping,
-		cleanup: p.removeSharedMemory,
-	}
+	p := &PostgresServer{Server: Server{instance: i}, data: filepath.Join(i.dir, "data"), password: password}
+	i.argv = append(i.argv, "-D", p.data)
+	i.stop = syscall.SIGINT    // "fast": it does not wait for clients
+	i.orphan = syscall.SIGQUIT // "immediate", without leaving its children and shared memory
+	i.ready = func(ctx context.Context) error { return accepts(ctx, p.URL()) }
+	i.cleanup = p.removeSharedMemory
 	return p, nil
 }
 
@@ -121,7 +107,7 @@ func (p *PostgresServer) initialize(settings string) error {
 	return errors.Join(err, p.configure(settings))
 }
 
-// configure adds lines to the configuration; the last of a name counts.
+// configure adds lines to the configuration.
 func (p *PostgresServer) configure(settings string) error {
 	f, err := os.OpenFile(filepath.Join(p.data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -165,12 +151,12 @@ func (p *PostgresServer) dsn(database string) string {
 func (p *PostgresServer) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", p.last.Add(1))
-	if err := p.exec(context.Background(), "CREATE DATABASE "+name); err != nil {
+	if err := p.exec("CREATE DATABASE " + name); err != nil {
 		t.Fatal(err)
 	}
 	if p.shared { // otherwise it goes with the server
 		t.Cleanup(func() {
-			if err := p.exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			if err := p.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -187,23 +173,5 @@ func (p *PostgresServer) Set(t testing.TB, name, value string) {
 
 func (p *PostgresServer) set(name, value string) error {
 	alter := fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, strings.ReplaceAll(value, "'", "''"))
-	return p.exec(context.Background(), alter, "SELECT pg_reload_conf()")
+	return p.exec(alter, "SELECT pg_reload_conf()")
 }
-
-// exec runs statements, each in a transaction of its own.
-func (p *PostgresServer) exec(ctx context.Context, statements ...string) error {
-	c, err := pgx.Connect(ctx, p.URL())
-	if err != nil {
-		return err
-	}
-	defer c.Close(ctx)
-	for _, s := range statements {
-		if _, err := c.Exec(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", s, err)
-		}
-	}
-	return nil
-}
-
-// ping says whether it accepts sessions.
-func (p *PostgresServer) ping(ctx context.Context) error { return p.exec(ctx) }

@@ -8,7 +8,6 @@ import (
 	_ "github.com/lib/pq"
 )
 
-// drivers are all that the stores are tested with.
 func TestDatabasesOfSharedServers(t *testing.T) {
 	t.Parallel()
 	for driver, database := range map[string]func(testing.TB) string{

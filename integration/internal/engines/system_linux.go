@@ -57,17 +57,20 @@ func readStat(path string) (s stat, ok bool) {
 	return s, err == nil
 }
 
-// gone says that a process runs no more. One that nobody has waited for counts as gone.
+// ended says that it runs no more, though its parent may not have waited for it.
+func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
+
+// gone says that a process runs no more.
 func gone(pid int) bool {
 	s, ok := readStat(fmt.Sprintf("/proc/%d/stat", pid))
-	return !ok || s.state == 'Z' || s.state == 'X'
+	return !ok || s.ended()
 }
 
 // halted says that no thread of a process runs.
 func halted(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, path := range threads {
-		if s, ok := readStat(path); ok && s.state != 'T' {
+		if s, ok := readStat(path); ok && s.state != 'T' && !s.ended() {
 			return false
 		}
 	}
