@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,8 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"github.com/semel-go/semel/bench/internal/cpu"
 	"github.com/semel-go/semel/bench/internal/window"
 )
 
@@ -38,7 +39,7 @@ func gatewaySuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg.CPU = func() time.Duration { return window.ProcessCPU() + bare.cpu() + guarded.cpu() }
+	cfg.CPU = cpu.NewMeter(bare.pid, guarded.pid).Used
 	table := &window.Table{
 		Title: "Gateway",
 		Notes: []string{
@@ -75,7 +76,7 @@ type server struct {
 
 func startBare(ctx context.Context, dir, upstream string) (*server, error) {
 	binary := filepath.Join(dir, "bareproxy")
-	if err := goBuild(ctx, ".", binary, "./bareproxy"); err != nil {
+	if err := goBuild(ctx, binary, "github.com/semel-go/semel/bench/bareproxy"); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, upstream)
@@ -88,7 +89,7 @@ func startBare(ctx context.Context, dir, upstream string) (*server, error) {
 
 func startGateway(ctx context.Context, dir, upstream string) (*server, error) {
 	binary := filepath.Join(dir, "semel")
-	if err := goBuild(ctx, "../cmd/semel", binary, "."); err != nil {
+	if err := goBuild(ctx, binary, "github.com/semel-go/semel/cmd/semel"); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, "proxy", "--upstream="+upstream, "--principal=global", "--store=memory:",
@@ -104,11 +105,11 @@ func startGateway(ctx context.Context, dir, upstream string) (*server, error) {
 	})
 }
 
-func goBuild(ctx context.Context, dir, binary, pkg string) error {
+// goBuild builds a program of the workspace.
+func goBuild(ctx context.Context, binary, pkg string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, pkg)
-	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%v in %s (run bench from its folder): %w\n%s", cmd, dir, err, out)
+		return fmt.Errorf("%v (run bench inside the repository): %w\n%s", cmd, err, out)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (s *server) poster(fresh bool) func(context.Context, int) error {
 	return func(ctx context.Context, caller int) error {
 		key := fmt.Sprintf("caller-%d", caller)
 		if fresh {
-			key = newKey()
+			key = rand.Text()
 		}
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/charges", strings.NewReader(requestBody))
 		if err != nil {

@@ -10,8 +10,9 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/semel-go/semel/bench/internal/cpu"
 )
 
 // Contender is one of the programs that are compared.
@@ -26,8 +27,7 @@ type Config struct {
 	Callers int           // goroutines that run cycles. Default 1
 	Window  time.Duration // length of a window. Default 400ms
 	Rounds  int           // windows of each contender. Default 7
-	// CPU is the CPU time used so far. Default: this process's; a server's has to be
-	// added by who knows its process.
+	// CPU is the CPU time used so far. Default: this process's, without any server's.
 	CPU func() time.Duration
 }
 
@@ -43,7 +43,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Window, 400*time.Millisecond)
 	setDefault(&c.Rounds, 7)
 	if c.CPU == nil {
-		c.CPU = ProcessCPU
+		c.CPU = cpu.NewMeter().Used
 	}
 	return c
 }
@@ -87,7 +87,7 @@ func better(best, f Figure) Figure {
 func (c Config) measure(ctx context.Context, contender Contender) (Figure, error) {
 	runtime.GC()
 	w := &run{contender: contender, errs: make([]error, c.Callers)}
-	cpu, start := c.CPU(), time.Now()
+	used, start := c.CPU(), time.Now()
 	deadline := start.Add(c.Window)
 	var callers sync.WaitGroup
 	for i := range c.Callers {
@@ -100,7 +100,7 @@ func (c Config) measure(ctx context.Context, contender Contender) (Figure, error
 	}
 	return Figure{
 		Name: contender.Name, PerSecond: float64(n) / wall.Seconds(),
-		CPU: (c.CPU() - cpu) / time.Duration(n),
+		CPU: (c.CPU() - used) / time.Duration(n),
 	}, nil
 }
 
@@ -119,13 +119,4 @@ func (w *run) call(ctx context.Context, caller int, deadline time.Time) error {
 		}
 	}
 	return nil
-}
-
-// ProcessCPU is the CPU time that this process has used so far.
-func ProcessCPU() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
