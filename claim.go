@@ -32,7 +32,7 @@ func (e *Engine) Begin(ctx context.Context, op Op) (*Run, *Record, error) {
 		return nil, nil, ErrClosed
 	}
 	defer e.work.end()
-	p := e.claimParams(op)
+	p := e.recorder.claimOf(op)
 	r, rec, err := e.claimOnce(ctx, op, p)
 	busy, ok := errors.AsType[*InProgressError](err)
 	if ok && op.Wait > 0 {
@@ -43,19 +43,6 @@ func (e *Engine) Begin(ctx context.Context, op Op) (*Run, *Record, error) {
 		e.observe(Event{Kind: EventConflict, Operation: op.Label, Key: p.Key, Fence: busy.fence, Err: busy.Err})
 	}
 	return r, rec, err
-}
-
-func (e *Engine) claimParams(op Op) *ClaimParams {
-	p := &ClaimParams{
-		Key: op.Key.id, Token: NewToken(), Fingerprint: op.Input.fingerprint(e.opts.Secret),
-		Policy: op.Policy, Lease: op.Lease, Retention: op.Retention, MaxAttempts: op.MaxAttempts,
-		Recovering: op.Recovering,
-		ScopeID:    ScopeIDOf(e.opts.Secret, op.Key.scope.Principal), Operation: op.Label,
-	}
-	if e.opts.StoreKeyText {
-		p.KeyText = op.Key.text
-	}
-	return p
 }
 
 // claimOnce claims without waiting for a running duplicate. A record that does
@@ -102,15 +89,10 @@ func (e *Engine) claimAs(ctx context.Context, op Op, p *ClaimParams) (*Run, *Rec
 		rec := res.Record
 		e.cache.put(&rec, res.sent)
 		return nil, &rec, nil
-	case ClaimMismatch:
-		return nil, nil, &MismatchError{}
 	case ClaimInDoubt:
 		e.observe(Event{Kind: EventInDoubt, Operation: op.Label, Key: p.Key, Fence: res.Record.Fence, Attempt: res.Record.Attempt})
-		return nil, nil, &InDoubtError{Since: res.Record.Since, Cause: res.Record.Cause, Attempt: res.Record.Attempt}
-	case ClaimRunning:
-		return nil, nil, &InProgressError{RetryAfter: retryAfter(res.Record.LeaseLeft), fence: res.Record.Fence, left: res.Record.LeaseLeft}
 	}
-	return nil, nil, &StoreError{Call: "claim", Err: errors.New("the store gave an answer outside its contract: " + res.Outcome.String())}
+	return nil, nil, Refusal(&res.ClaimResult)
 }
 
 // fromCache answers with a done record that this process has seen.

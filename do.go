@@ -2,9 +2,7 @@ package semel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // Result is what [Do] returns.
@@ -65,7 +63,7 @@ func Do[T any](ctx context.Context, e *Engine, op Op, fn func(context.Context) (
 	case err != nil:
 		return Result[T]{}, err
 	case rec != nil:
-		return replay[T](e, rec)
+		return Replay[T](e.recorder, rec)
 	}
 	return execute(e, run, fn)
 }
@@ -111,7 +109,7 @@ func execute[T any](e *Engine, run *Run, fn func(context.Context) (T, error)) (R
 	finished = true
 	switch {
 	case winner != nil:
-		return replay[T](e, winner)
+		return Replay[T](e.recorder, winner)
 	case fenced != nil:
 		return Result[T]{}, &InProgressError{RetryAfter: retryAfter(0), Err: fenced}
 	case v.State == StateInDoubt:
@@ -122,67 +120,14 @@ func execute[T any](e *Engine, run *Run, fn func(context.Context) (T, error)) (R
 
 // verdict is what the handler's return means.
 func (e *Engine) verdict(run *Run, value any, err error) Verdict {
-	if err == nil {
-		return e.keep(run, ResultValue, value)
+	j := e.recorder.Judge(value, err)
+	if j.State == StateNone {
+		return run.Failed()
 	}
-	final, isFinal := errors.AsType[*FinalError](err)
-	said, isSaid := errors.AsType[*verdictError](err)
-	switch {
-	case isSaid && (!isFinal || errors.Is(said, error(final))): // the outer one counts
-		return Verdict{State: said.state}
-	case isFinal:
-		return e.keep(run, ResultFinal, final)
+	if j.State == StateDone && j.Result.Kind == ResultTombstone {
+		ev := run.event(EventTombstone)
+		ev.Bytes, ev.Err = j.Bytes, j.Err
+		e.observe(ev)
 	}
-	return run.Failed()
-}
-
-// keep encodes what is to be replayed, or leaves a tombstone.
-func (e *Engine) keep(run *Run, kind ResultKind, value any) Verdict {
-	data, err := e.encode(kind, value)
-	remark := ""
-	switch {
-	case err != nil:
-		remark = "it could not be encoded"
-	case len(data) > e.opts.MaxResult:
-		remark = fmt.Sprintf("its %d bytes are over the limit of %d", len(data), e.opts.MaxResult)
-	default:
-		return Verdict{State: StateDone, Result: StoredResult{Kind: kind, Data: data}}
-	}
-	ev := run.event(EventTombstone)
-	ev.Bytes, ev.Err = len(data), err
-	e.observe(ev)
-	return Verdict{State: StateDone, Result: StoredResult{Kind: ResultTombstone, Data: []byte(remark)}}
-}
-
-func (e *Engine) encode(kind ResultKind, value any) (data []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a value's own marshaller
-			err = fmt.Errorf("semel: encoding the result panicked: %v", p)
-		}
-	}()
-	if kind == ResultFinal {
-		return json.Marshal(value)
-	}
-	return e.opts.Codec.Marshal(value)
-}
-
-// replay turns a done record back into what its run returned.
-func replay[T any](e *Engine, rec *Record) (Result[T], error) {
-	res := Result[T]{Replayed: true, Attempt: rec.Attempt, Fence: rec.Fence}
-	switch rec.Result.Kind {
-	case ResultValue:
-		if err := e.opts.Codec.Unmarshal(rec.Result.Data, &res.Value); err != nil {
-			return Result[T]{}, &ResultUnavailableError{Err: fmt.Errorf("decode: %w", err)}
-		}
-		return res, nil
-	case ResultFinal:
-		final := new(FinalError)
-		if err := json.Unmarshal(rec.Result.Data, final); err != nil {
-			return Result[T]{}, &ResultUnavailableError{Err: fmt.Errorf("decode: %w", err)}
-		}
-		return res, final
-	case ResultTombstone:
-		return Result[T]{}, &ResultUnavailableError{Remark: string(rec.Result.Data)}
-	}
-	return Result[T]{}, &ResultUnavailableError{Remark: fmt.Sprintf("it is of another kind (%d)", rec.Result.Kind)}
+	return Verdict{State: j.State, Result: j.Result}
 }

@@ -20,7 +20,7 @@
 // What happens when a process dies in between is chosen per operation:
 // [AtLeastOnce] runs the work again, [AtMostOnce] leaves the record in doubt until
 // [DoRecover] or an operator decides. Exactly once is possible only where record
-// and effect commit in one database transaction.
+// and effect commit in one database transaction, as in package inbox.
 //
 // # Map
 //
@@ -32,6 +32,8 @@
 //     [*InDoubtError], [*ResultUnavailableError], [*StoreError].
 //   - [Store]: the contract of stores. Package memstore keeps records in memory,
 //     sqlstore in SQL databases; storetest checks any other.
+//   - Package inbox keeps the record in the transaction of the business rows;
+//     [Recorder] is what it shares with the engine.
 //   - Package semelhttp guards HTTP handlers by their Idempotency-Key, and has the
 //     client that sends it. Package semeltest is for the tests of its users.
 //

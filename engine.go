@@ -18,6 +18,7 @@ type Engine struct {
 	local   bool         // ProcessLocal
 	opts    Options
 
+	recorder  *Recorder
 	cache     *cache
 	wheel     wheel
 	hub       hub
@@ -52,6 +53,7 @@ func New(store Store, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.recorder = newRecorder(&e.opts)
 	e.changes, _ = store.(ChangeWaiter)
 	e.purger, _ = store.(Purger)
 	e.closing, e.shut = context.WithCancel(context.Background())

@@ -30,7 +30,7 @@ func FirstTime(ctx context.Context, e *Engine, key Key, ttl time.Duration) (bool
 		return false, ErrClosed
 	}
 	defer e.work.end()
-	p := e.claimParams(Op{Key: key, Input: NoInput, Policy: e.opts.Policy, Lease: minLease, Retention: ttl, Label: key.scope.Operation})
+	p := e.recorder.claimOf(Op{Key: key, Input: NoInput, Policy: e.opts.Policy, Lease: minLease, Retention: ttl, Label: key.scope.Operation})
 	p.Mark = true
 	res, err := e.claim(ctx, p)
 	if err != nil {

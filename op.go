@@ -40,14 +40,19 @@ type Op struct {
 
 // resolve fills the engine's settings in and checks the operation.
 func (o Op) resolve(e *Options) (Op, error) {
+	if err := o.checkIdentity(); err != nil {
+		return o, err
+	}
+	return o.settle(e)
+}
+
+// checkIdentity reports what is wrong about key and inputs.
+func (o *Op) checkIdentity() error {
 	err := errors.Join(o.Key.check(), o.Input.check())
 	for _, former := range o.Former {
 		err = errors.Join(err, former.check())
 	}
-	if err != nil {
-		return o, err
-	}
-	return o.settle(e)
+	return err
 }
 
 // settle fills the engine's settings in and checks the times.
