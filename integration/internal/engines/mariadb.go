@@ -21,7 +21,7 @@ type MariaDBServer struct {
 }
 
 func mariadbEngine() engine {
-	return engine{name: "MariaDB", packages: "mariadb-server", folders: []string{"/usr/sbin"}}
+	return engine{name: "MariaDB", packages: "mariadb-server-core mariadb-client-core", folders: []string{"/usr/sbin"}}
 }
 
 // MariaDB is the server that the tests of a package share.
