@@ -1,0 +1,4 @@
+package backends
+
+// All are those that outlive their process.
+func All() []Backend { return []Backend{SQLite()} }

@@ -1,0 +1,78 @@
+package backends
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+)
+
+// Backend is a kind of store with its driver.
+type Backend struct {
+	// Name is the engine's and the driver's.
+	Name string
+	// Engine is the server's name; backends with the same one meet on a database.
+	Engine string
+	// Database makes an empty database and returns its DSN.
+	Database func(t testing.TB) string
+	// Open opens a store on a database, and makes its tables if they are missing.
+	Open func(ctx context.Context, dsn string) (*Handle, error)
+
+	dialect dialect
+}
+
+// Store is a store with all optional capabilities.
+type Store interface {
+	semel.Store
+	semel.Lister
+	semel.Purger
+	semel.Checkpointer
+}
+
+// Handle is an opened store.
+type Handle struct {
+	Store Store
+	// DB is the same database, for rows of the caller's own.
+	DB *sql.DB
+
+	dialect dialect
+	close   func() error
+}
+
+// Close closes the store and the database.
+func (h *Handle) Close() error { return errors.Join(h.close(), h.DB.Close()) }
+
+// OpenFor opens a store that is closed at the end of the test.
+func (b Backend) OpenFor(t testing.TB, dsn string) *Handle {
+	t.Helper()
+	h, err := b.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// Pass moves the times of records back, as if d had gone by: their leases, and with
+// expiry what they expire by. Each record is moved in one atomic step.
+func (h *Handle) Pass(ctx context.Context, d time.Duration, expiry bool, keys ...semel.KeyID) error {
+	set := "lease_until = lease_until - %[1]d"
+	if expiry {
+		set += ", expires_at = expires_at - %[1]d"
+	}
+	for _, key := range keys {
+		statement := fmt.Sprintf("UPDATE semel_record SET "+set+" WHERE %[2]s = %[3]s", d.Microseconds(), h.dialect.quote("key"), h.dialect.key(key))
+		if _, err := h.DB.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

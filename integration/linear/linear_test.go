@@ -1,0 +1,80 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/backends"
+)
+
+// clock moves only when told to.
+type clock struct {
+	mu   sync.Mutex
+	past time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Unix(1_750_000_000, 0).Add(c.past)
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.past += d
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	linearizable(t, "memory", memory(t), Load{Seed: 1, Rounds: 40})
+}
+
+// Of each store there are two handles on one database, as two processes have them.
+func TestDatabases(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends.All() {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			dsn := b.Database(t)
+			h, second := b.OpenFor(t, dsn), b.OpenFor(t, dsn)
+			linearizable(t, b.Name, Subject{
+				Stores: []semel.Store{h.Store, second.Store},
+				Lapse: func(ctx context.Context, keys []semel.KeyID) error {
+					return h.Pass(ctx, 2*lease, false, keys...)
+				},
+			}, Load{Seed: 1})
+		})
+	}
+}
+
+// linearizable runs callers on the store and looks for an order. A run whose calls
+// hardly overlap, or that has not seen every answer, would show nothing.
+func linearizable(t *testing.T, name string, s Subject, l Load) {
+	t.Helper()
+	h, err := Run(t.Context(), s, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := h.Figures()
+	fmt.Printf("figures: linearizable: %s: %v\n", name, f)
+	if err := h.Check(); err != nil {
+		t.Error(err)
+	}
+	if f.Overlapping < 0.3 || f.Unknown < 0.01 || f.Unknown > 0.1 {
+		t.Errorf("%v: want 30 %% or more overlapping, and 1 to 10 %% without a reply", f)
+	}
+	for _, answer := range []string{
+		"claim acquired", "claim running", "claim done", "claim in-doubt", "claim mismatch", "claim no reply",
+		"renew", "renew fenced", "renew no reply", "finish", "finish fenced", "finish no reply",
+		"read", "read no reply", "resolve", "resolve refused", "resolve no reply", "lapse",
+	} {
+		if f.Answers[answer] == 0 {
+			t.Errorf("nobody was told %q", answer)
+		}
+	}
+}
