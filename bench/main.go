@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ func suites() []suite {
 		{"sqlite", sqliteSuite},
 		{"sqlite-replay", sqliteReplaySuite},
 		{"sqlite-growth", sqliteGrowthSuite},
+		{"postgres", postgresSuite},
 		{"memory", memorySuite},
 		{"replay", replaySuite},
 		{"http", httpSuite},
@@ -59,6 +61,10 @@ func runSuites(ctx context.Context, only string, cfg window.Config, file string)
 	}
 	for _, s := range chosen {
 		table, err := s.run(ctx, cfg)
+		if missing, ok := errors.AsType[missingError](err); ok {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", s.name, missing)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}

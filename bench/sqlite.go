@@ -48,7 +48,7 @@ func sqliteRun(ctx context.Context, cfg window.Config, base string) ([]window.Fi
 		return nil, err
 	}
 	defer single.db.Close()
-	if err := single.prepare(ctx); err != nil {
+	if err := single.prepare(ctx, sqliteInsertOnce); err != nil {
 		return nil, err
 	}
 	store, err := openStore(ctx, base+"-semel.db")

@@ -38,7 +38,7 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 	if err := fill(ctx, store, stored); err != nil {
 		return nil, err
 	}
-	if err := n.fill(ctx, stored); err != nil {
+	if err := n.fillSQLite(ctx, stored); err != nil {
 		return nil, err
 	}
 	table := &window.Table{
@@ -58,6 +58,9 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 	}
 	return table, nil
 }
+
+// storedKey is one of the keys that naive.fill stores.
+func storedKey() string { return fmt.Sprintf("key-%022d", rand.IntN(stored)*7919%1_000_000_007) }
 
 func numbered(n int) (key semel.KeyID) {
 	copy(key[:], fmt.Sprintf("%016d", n*7919%1_000_000_007))

@@ -2,68 +2,92 @@
 package cpu
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
 // Meter adds up the CPU time of this process, of the children that it has waited
-// for, and of servers with all their processes and threads. Servers count on Linux
-// only. What a server's thread used after the last reading, before it ended, is lost.
-type Meter struct {
-	mu      sync.Mutex
-	servers []int
-	last    map[string]time.Duration // of each thread, by its file in /proc
-	total   time.Duration            // of the servers
-}
+// for, and of servers with all their threads and descendants, living and ended.
+// Servers count on Linux only.
+type Meter struct{ servers []int }
 
 // NewMeter counts this process and the servers with these process ids.
-func NewMeter(servers ...int) *Meter {
-	return &Meter{servers: servers, last: map[string]time.Duration{}}
-}
+func NewMeter(servers ...int) *Meter { return &Meter{servers} }
 
 // Used is the CPU time used so far. Only differences between two readings mean
 // something.
 func (m *Meter) Used() time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	used := rusage(syscall.RUSAGE_SELF) + rusage(syscall.RUSAGE_CHILDREN)
 	for _, pid := range m.servers {
-		m.read(pid)
+		used += tree(pid)
 	}
-	return m.total + used(syscall.RUSAGE_SELF) + used(syscall.RUSAGE_CHILDREN)
+	return used
 }
 
-// read adds what the threads of a process and of its descendants have used since the
-// last reading.
-func (m *Meter) read(pid int) {
+func rusage(who int) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(who, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// tree is the time of a process, of its living descendants, and of the ended ones
+// that were waited for.
+func tree(pid int) time.Duration {
+	own, ended := ticks(pid)
+	exact := time.Duration(0)
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, t := range threads {
-		now := onCPU(t)
-		m.total += max(0, now-m.last[t])
-		m.last[t] = now
+		exact += onCPU(t)
+	}
+	// The kernel's sum is coarse, but does not forget threads that have ended.
+	used := max(own, exact) + ended
+	for _, t := range threads {
 		for _, child := range children(t) {
-			m.read(child)
+			used += tree(child)
 		}
 	}
+	return used
 }
 
-// onCPU is the CPU time of a thread, 0 when it has ended.
+// tick is the unit of the times in /proc/PID/stat.
+const tick = 10 * time.Millisecond
+
+// ticks are the times of a process and of its children that have ended; see
+// proc_pid_stat(5).
+func ticks(pid int) (own, ended time.Duration) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	// The name stands in brackets and may hold anything.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if err != nil || len(fields) < 15 {
+		return 0, 0
+	}
+	return number(fields[11])*tick + number(fields[12])*tick, number(fields[13])*tick + number(fields[14])*tick
+}
+
+// onCPU is the time of a thread, 0 when it has ended.
 func onCPU(thread string) time.Duration {
 	text, err := os.ReadFile(filepath.Join(thread, "schedstat"))
 	if err != nil {
 		return 0
 	}
-	first, _, _ := strings.Cut(string(text), " ")
-	ns, err := strconv.ParseInt(first, 10, 64)
+	nanoseconds, _, _ := strings.Cut(string(text), " ")
+	return number(nanoseconds)
+}
+
+func number(text string) time.Duration {
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0
 	}
-	return time.Duration(ns)
+	return time.Duration(n)
 }
 
 // children are the processes that a thread has started.
@@ -73,17 +97,7 @@ func children(thread string) (pids []int) {
 		return nil
 	}
 	for field := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(field); err == nil {
-			pids = append(pids, pid)
-		}
+		pids = append(pids, int(number(field)))
 	}
 	return pids
-}
-
-func used(who int) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(who, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

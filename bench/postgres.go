@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// postgresSuite compares cycles (claim of a new key, finish with 300 bytes) on
+// PostgreSQL with durable commits.
+func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
+	p, err := openPostgres(ctx, &cfg, "cycles")
+	if err != nil {
+		return nil, err
+	}
+	defer p.close(ctx)
+	n, err := openNaivePGX(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	table := &window.Table{
+		Title: "PostgreSQL",
+		Notes: []string{
+			"A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; synchronous_commit on, pools of 32 connections.",
+		},
+	}
+	contenders := []window.Contender{
+		{Name: "naive, one transaction", Cycle: n.cycleInOne},
+		{Name: "naive, two transactions", Cycle: n.cycle},
+		{Name: "single statements", Cycle: n.cycleSingle},
+	}
+	for _, callers := range []int{1, 16, 128} {
+		cfg.Callers = callers
+		figures, err := window.Run(ctx, cfg, contenders...)
+		if err != nil {
+			return nil, err
+		}
+		tool, err := runPgbench(ctx, cfg, p.url)
+		if err != nil {
+			return nil, err
+		}
+		table.Add(window.Callers(callers), append(figures, tool))
+	}
+	return table, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx" of database/sql
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// connections is the size of each pool. It is among the best for those who use one
+// connection a caller; a store needs few.
+const connections = 32
+
+// postgres is a database of a suite's own.
+type postgres struct {
+	admin, url, name string
+	closers          []func()
+}
+
+// openPostgres makes an empty database on the server of the environment.
+func openPostgres(ctx context.Context, cfg *window.Config, name string) (*postgres, error) {
+	admin, err := serverURL(cfg, "SEMEL_POSTGRES_URL", "SEMEL_POSTGRES_PID")
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(admin)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{admin: admin, name: "bench_" + name}
+	u.Path = "/" + p.name
+	p.url = u.String()
+	return p, execPostgres(ctx, admin, p.drop(), "CREATE DATABASE "+p.name)
+}
+
+func (p *postgres) drop() string { return "DROP DATABASE IF EXISTS " + p.name + " WITH (FORCE)" }
+
+// close ends all pools and drops the database.
+func (p *postgres) close(ctx context.Context) {
+	for _, c := range p.closers {
+		c()
+	}
+	// What stays behind after a failure ends with the server.
+	_ = execPostgres(context.WithoutCancel(ctx), p.admin, p.drop())
+}
+
+// pool is a pool of pgx.
+func (p *postgres) pool(ctx context.Context) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(p.url)
+	if err != nil {
+		return nil, err
+	}
+	c.MaxConns = connections
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, pool.Close)
+	return pool, nil
+}
+
+// db is a pool of database/sql.
+func (p *postgres) db() (*sql.DB, error) {
+	db, err := openDB("pgx", p.url)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() { db.Close() })
+	return db, nil
+}
+
+// openDB keeps as many idle connections as it may open.
+func openDB(driver, dsn string) (*sql.DB, error) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// exec runs statements, each by itself.
+func (p *postgres) exec(ctx context.Context, statements ...string) error {
+	return execPostgres(ctx, p.url, statements...)
+}
+
+func execPostgres(ctx context.Context, url string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
