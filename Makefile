@@ -44,8 +44,8 @@ build: ## Build the static binary bin/semel
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/semel ./cmd/semel
 
 .PHONY: bench
-bench: ## Compare with the code that people write without Semel, here and now
-	@go run ./bench
+bench: ## Compare with the code that people write without Semel, on this machine; writes docs/performance.md
+	@go run ./integration/cmd/engines -- go run ./bench -write docs/performance.md
 
 .PHONY: engines
 engines: ## Run the databases of the tests, print their URLs, and end them at Ctrl-C
