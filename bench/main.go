@@ -32,6 +32,7 @@ func suites() []suite {
 		{"sqlite-replay", sqliteReplaySuite},
 		{"sqlite-growth", sqliteGrowthSuite},
 		{"postgres", postgresSuite},
+		{"mariadb", mariadbSuite},
 		{"memory", memorySuite},
 		{"replay", replaySuite},
 		{"http", httpSuite},

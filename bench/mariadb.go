@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// mariadbSuite compares cycles (claim of a new key, finish with 300 bytes) on
+// MariaDB with durable commits.
+func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
+	m, err := openMariaDB(ctx, &cfg, "cycles")
+	if err != nil {
+		return nil, err
+	}
+	defer m.close(ctx)
+	n, err := openNaiveMariaDB(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	table := &window.Table{
+		Title: "MariaDB",
+		Notes: []string{
+			"A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; innodb_flush_log_at_trx_commit 1, no binary log, go-sql-driver/mysql,",
+			"pools of 32 connections. The naive and the single statements are those of PostgreSQL's table.",
+		},
+	}
+	contenders := []window.Contender{
+		{Name: "naive, one transaction", Cycle: n.cycleInOne},
+		{Name: "naive, two transactions", Cycle: n.cycle},
+		{Name: "single statements", Cycle: n.cycleSingle},
+	}
+	for _, callers := range []int{1, 16, 128} {
+		cfg.Callers = callers
+		figures, err := window.Run(ctx, cfg, contenders...)
+		if err != nil {
+			return nil, err
+		}
+		tool, err := runSlap(ctx, cfg, m.dsn)
+		if err != nil {
+			return nil, err
+		}
+		table.Add(window.Callers(callers), append(figures, tool))
+	}
+	return table, nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// mariadb is a database of a suite's own.
+type mariadb struct {
+	admin, dsn *mysql.Config
+	closers    []func()
+}
+
+// openMariaDB makes an empty database on the server of the environment.
+func openMariaDB(ctx context.Context, cfg *window.Config, name string) (*mariadb, error) {
+	dsn, err := serverURL(cfg, "SEMEL_MARIADB_DSN", "SEMEL_MARIADB_PID")
+	if err != nil {
+		return nil, err
+	}
+	admin, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	m := &mariadb{admin: admin, dsn: admin.Clone()}
+	m.dsn.DBName = "bench_" + name
+	return m, execMariaDB(ctx, admin, m.drop(), "CREATE DATABASE "+m.dsn.DBName)
+}
+
+func (m *mariadb) drop() string { return "DROP DATABASE IF EXISTS " + m.dsn.DBName }
+
+// close ends all pools and drops the database.
+func (m *mariadb) close(ctx context.Context) {
+	for _, c := range m.closers {
+		c()
+	}
+	// What stays behind after a failure ends with the server.
+	_ = execMariaDB(context.WithoutCancel(ctx), m.admin, m.drop())
+}
+
+// db is a pool.
+func (m *mariadb) db() (*sql.DB, error) {
+	db, err := openDB("mysql", m.dsn.FormatDSN())
+	if err != nil {
+		return nil, err
+	}
+	m.closers = append(m.closers, func() { db.Close() })
+	return db, nil
+}
+
+// exec runs statements, each by itself.
+func (m *mariadb) exec(ctx context.Context, statements ...string) error {
+	return execMariaDB(ctx, m.dsn, statements...)
+}
+
+func execMariaDB(ctx context.Context, dsn *mysql.Config, statements ...string) error {
+	db, err := openDB("mysql", dsn.FormatDSN())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
