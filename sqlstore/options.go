@@ -20,6 +20,13 @@ type Options struct {
 	BusyTimeout time.Duration
 	// MaxBatch is the largest number of calls that share a transaction. Default 512.
 	MaxBatch int
+	// Timeout bounds each call to a database server, beside the caller's context.
+	// Default 5s.
+	Timeout time.Duration
+	// NoMigrate leaves the schema of a database server to other means: a store only
+	// checks its version. `semel migrate --print` prints the statements. Default:
+	// missing tables are created, and old ones updated.
+	NoMigrate bool
 	// Now is the clock of an embedded database (SQLite). Processes that share a file
 	// must share a clock. Default time.Now.
 	Now func() time.Time
@@ -38,6 +45,9 @@ func (o *Options) withDefaults() Options {
 	if c.BusyTimeout == 0 {
 		c.BusyTimeout = 5 * time.Second
 	}
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
 	if c.MaxBatch == 0 {
 		c.MaxBatch = 512
 	}
@@ -52,6 +62,7 @@ func (o *Options) validate() error {
 	return errors.Join(
 		refuse(!prefixForm.MatchString(o.Prefix), "Prefix %q is no plain identifier; use up to 31 lower-case letters, digits and underscores", o.Prefix),
 		refuse(o.BusyTimeout < time.Millisecond, "BusyTimeout %v is below 1ms; leave it 0 for 5s", o.BusyTimeout),
+		refuse(o.Timeout < time.Millisecond, "Timeout %v is below 1ms; leave it 0 for 5s", o.Timeout),
 		refuse(o.MaxBatch < 1, "MaxBatch %d is negative; leave it 0 for 512", o.MaxBatch),
 	)
 }

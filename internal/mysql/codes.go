@@ -1,0 +1,102 @@
+package mysql
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// Class is what an error means for the statement that met it.
+type Class int
+
+// The classes of errors.
+const (
+	// Unsure: the reply is missing, or it leaves the outcome open.
+	Unsure Class = iota
+	// Refused: the statement was not executed, and the same one will be refused again.
+	Refused
+	// Unreached: the server was not reached, or is not able to serve.
+	Unreached
+	// Locked: a row stayed locked by somebody else for too long. The statement was
+	// undone; a transaction around it goes on.
+	Locked
+	// Conflict: the statement and a transaction around it were undone, in favour of
+	// others. The same again may succeed.
+	Conflict
+	// Full: there is no space left; the statement was undone.
+	Full
+)
+
+// ClassOf goes by the server's error number. No driver tells it through a method,
+// but all of them put it in front of the text, as the server's own client does.
+func ClassOf(err error) Class {
+	if n, ok := numberOf(err); ok {
+		return classOfNumber(n)
+	}
+	if err != nil && beforeSending(err) {
+		return Unreached
+	}
+	return Unsure
+}
+
+// numberOf looks for the server's number in an error and all that it wraps.
+func numberOf(err error) (n int, ok bool) {
+	if err == nil {
+		return 0, false
+	}
+	if n, ok = numberIn(err.Error()); ok {
+		return n, true
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return numberOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			if n, ok = numberOf(inner); ok {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// numberIn reads "Error 1213 (40001): …".
+func numberIn(text string) (int, bool) {
+	if len(text) < 6 || !strings.EqualFold(text[:6], "error ") {
+		return 0, false
+	}
+	digits := text[6:]
+	end := strings.IndexAny(digits, " :")
+	if end < 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits[:end])
+	return n, err == nil
+}
+
+func classOfNumber(n int) Class {
+	switch n {
+	case 1213, 1020, 1614, 3101, 1615: // deadlock, changed since the snapshot, XA, rolled back by a plugin, prepare again
+		return Conflict
+	case 1205, 3572: // lock wait timeout, NOWAIT
+		return Locked
+	case 1021, 1041, 1114, 1037, 1038: // disk, memory, table
+		return Full
+	case 1180, 3100, 1105, 1317, 1053, 1927, 1030: // during the commit, unknown, killed, shutdown, I/O
+		return Unsure
+	case 1040, 1203, 1226, 1129, 1158, 1159, 1160, 1161, 1290, 1836: // connections, network, read-only
+		return Unreached
+	}
+	return Refused
+}
+
+// beforeSending reports failures that come before a statement is sent.
+func beforeSending(err error) bool {
+	var dial *net.OpError
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) ||
+		errors.As(err, &dial) && dial.Op == "dial" || strings.HasSuffix(err.Error(), "database is closed") ||
+		strings.HasPrefix(err.Error(), "packet for query is too large")
+}
