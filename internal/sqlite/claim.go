@@ -31,7 +31,7 @@ func (c *claim) apply(t *tx) error {
 	}
 	r := sqlrecord.Fresh(&c.p, t.now, max(t.now, floor+1))
 	args := insertArgs(r)
-	inserted, err := t.exec(stmtInsert, args...)
+	inserted, err := t.change(stmtInsert, args...)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@
 //   - read.go: the methods that need no transaction
 //   - writer.go, tx.go, lock.go: the connection that writes, its transactions, and the
 //     wait for other processes
+//   - inbox.go, place.go: claim and finish in a transaction of database/sql
 //   - errors.go: what a failure means for the caller
 //   - migrate.go, migrations/: the schema and its versions
 package sqlite

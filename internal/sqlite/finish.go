@@ -38,11 +38,11 @@ func (f *finish) apply(t *tx) error {
 // move writes the verdict, if the record is in a state that takes it.
 func (f *finish) move(t *tx, p *semel.FinishParams) (bool, error) {
 	args := finishArgs(p, t.now)
-	ok, err := t.exec(stmtFinishStands, args...)
+	ok, err := t.change(stmtFinishStands, args...)
 	if err != nil || ok {
 		return ok, err
 	}
-	return t.exec(stmtFinishMoves, append(args, sqlrecord.After(t.now, p.Retention))...)
+	return t.change(stmtFinishMoves, append(args, sqlrecord.After(t.now, p.Retention))...)
 }
 
 // finishArgs are the parameters of stmtFinishStands; stmtFinishMoves has one more.

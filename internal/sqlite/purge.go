@@ -28,10 +28,10 @@ type purge struct {
 func (*purge) sortKey() []byte { return nil }
 
 func (p *purge) apply(t *tx) error {
-	if _, err := t.exec(stmtRaiseFloor, t.now, p.limit); err != nil {
+	if _, err := t.change(stmtRaiseFloor, t.now, p.limit); err != nil {
 		return err
 	}
-	n, err := t.execCount(stmtPurge, t.now, p.limit)
+	n, err := t.changeCount(stmtPurge, t.now, p.limit)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *checkpoint) apply(t *tx) error {
 
 // owner runs a statement that only the owner of a running record may.
 func (t *tx) owner(id statement, key semel.KeyID, token semel.Token, args ...any) error {
-	ok, err := t.exec(id, append([]any{t.now, key[:], token[:]}, args...)...)
+	ok, err := t.change(id, append([]any{t.now, key[:], token[:]}, args...)...)
 	if err != nil || ok {
 		return err
 	}

@@ -45,9 +45,9 @@ func (r *resolve) apply(t *tx) error {
 func (r *resolve) update(t *tx) (bool, error) {
 	p := &r.p
 	if p.Resolution == semel.ResolveDelete {
-		return t.exec(stmtDelete, t.now, p.Key[:], int64(p.Fence))
+		return t.change(stmtDelete, t.now, p.Key[:], int64(p.Fence))
 	}
 	result := sqlrecord.Decided(p)
-	return t.exec(stmtResolve, t.now, p.Key[:], p.Token[:], int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
+	return t.change(stmtResolve, t.now, p.Key[:], p.Token[:], int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
 		int64(result.Kind), result.Data, sqlrecord.After(t.now, p.Retention))
 }

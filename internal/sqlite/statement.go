@@ -7,12 +7,14 @@ const (
 	stmtBegin statement = iota
 	stmtCommit
 	stmtRollback
+	stmtTakeLock
 	stmtInsert
 	stmtClaim
 	stmtSelect
 	stmtRenew
 	stmtFinishStands
 	stmtFinishMoves
+	stmtFill
 	stmtCheckpoint
 	stmtResolve
 	stmtDelete
@@ -32,12 +34,14 @@ func sqlOf(prefix string) *[statements]string {
 		stmtBegin:        "BEGIN IMMEDIATE",
 		stmtCommit:       "COMMIT",
 		stmtRollback:     "ROLLBACK",
+		stmtTakeLock:     sqliteTakeLock,
 		stmtInsert:       sqliteInsert,
 		stmtClaim:        sqliteClaim,
 		stmtSelect:       sqliteSelect,
 		stmtRenew:        sqliteRenew,
 		stmtFinishStands: sqliteFinishStands,
 		stmtFinishMoves:  sqliteFinishMoves,
+		stmtFill:         sqliteFill,
 		stmtCheckpoint:   sqliteCheckpoint,
 		stmtResolve:      sqliteResolve,
 		stmtDelete:       sqliteDelete,

@@ -107,6 +107,22 @@ const (
 	sqliteFinishMoves  = sqliteFinish + `, expires_at = ?10` + sqliteFinishWhere + ` AND r.expires_at - ?1 < ?8`
 )
 
+// sqliteFill puts the result into a record that was claimed as done, in the
+// transaction that claimed it.
+//
+// ?2 key ?3 token ?4 result_kind ?5 result ?6 half of the retention, rounded up
+// ?7 the new expiry
+const sqliteFill = `
+UPDATE semel_record AS r SET
+	result_kind = ?4,
+	result = ?5,
+	expires_at = iif(r.expires_at - ?1 >= ?6, r.expires_at, ?7)
+WHERE r.key = ?2 AND {readable} AND {mine} AND r.state = 3 AND r.result_kind = 3`
+
+// sqliteTakeLock changes nothing and takes the write lock, as every statement that
+// could write does before it looks for rows.
+const sqliteTakeLock = `UPDATE semel_floor SET fence = fence WHERE 0`
+
 // ?2 key ?3 token ?4 checkpoint
 const sqliteCheckpoint = `
 UPDATE semel_record AS r SET checkpoint = ?4

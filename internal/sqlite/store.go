@@ -27,6 +27,7 @@ type Store struct {
 	calls  *combiner.Combiner[operation]
 	now    func() int64
 	reads  reads
+	place  place
 }
 
 var (
@@ -40,7 +41,7 @@ var (
 // unfit is refused now.
 func open(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	now := func() int64 { return o.Now().UnixMicro() }
-	s := &Store{db: db, now: now}
+	s := &Store{db: db, now: now, place: place{taken: make(chan struct{}, 1)}}
 	s.writer = &writer{db: db, sql: sqlOf(o.Prefix), now: now, patience: o.BusyTimeout}
 	s.calls = combiner.New(combiner.Config[operation]{
 		Max:     o.MaxBatch,

@@ -1,51 +1,35 @@
 package sqlite
 
 import (
+	"database/sql"
 	"errors"
 
 	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
+// runner executes the statements of a transaction.
+type runner interface {
+	exec(id statement, args ...any) (sql.Result, error)
+	query(id statement, args ...any) (*sql.Rows, error)
+}
+
 // tx is a transaction under way.
 type tx struct {
-	w       *writer
+	runner
 	now     int64 // µs; read once the lock is held, so that no lease is born old
 	changed bool
 	floor   int64 // see fenceFloor
 }
 
-// end commits, if there is anything to commit.
-func (t *tx) end() error {
-	if !t.changed {
-		t.rollback(nil)
-		return nil
-	}
-	if _, err := t.w.exec(stmtCommit); err != nil {
-		f := uncommitted(err)
-		t.rollback(f)
-		return f
-	}
-	return nil
-}
-
-// rollback undoes the transaction. Where that fails, or the connection is of no
-// use any more, dropping the connection does it.
-func (t *tx) rollback(f *failure) {
-	_, err := t.w.exec(stmtRollback)
-	if err != nil || f != nil && f.class == classBroken {
-		t.w.disconnect()
-	}
-}
-
-// exec runs a statement and reports whether it changed anything.
-func (t *tx) exec(id statement, args ...any) (bool, error) {
-	n, err := t.execCount(id, args...)
+// change runs a statement and reports whether it changed anything.
+func (t *tx) change(id statement, args ...any) (bool, error) {
+	n, err := t.changeCount(id, args...)
 	return n > 0, err
 }
 
-// execCount runs a statement and counts the rows that it changed.
-func (t *tx) execCount(id statement, args ...any) (int64, error) {
-	res, err := t.w.exec(id, args...)
+// changeCount runs a statement and counts the rows that it changed.
+func (t *tx) changeCount(id statement, args ...any) (int64, error) {
+	res, err := t.exec(id, args...)
 	if err != nil {
 		return 0, undone(err)
 	}
@@ -69,7 +53,7 @@ func (t *tx) fenceFloor() (int64, error) {
 
 // row runs a query that answers one record at most; nil if none.
 func (t *tx) row(id statement, args ...any) (*sqlrecord.Row, error) {
-	rows, err := t.w.query(id, args...)
+	rows, err := t.query(id, args...)
 	if err != nil {
 		return nil, undone(err)
 	}
@@ -82,7 +66,7 @@ func (t *tx) row(id statement, args ...any) (*sqlrecord.Row, error) {
 
 // number runs a query that answers one number at most.
 func (t *tx) number(id statement, args ...any) (n int64, found bool, err error) {
-	rows, err := t.w.query(id, args...)
+	rows, err := t.query(id, args...)
 	if err != nil {
 		return 0, false, undone(err)
 	}

@@ -41,12 +41,35 @@ func (w *writer) flush(ctx context.Context, batch []*combiner.Call[operation]) e
 		}
 		answer := call.Op.apply(t)
 		if f, ok := errors.AsType[*failure](answer); ok {
-			t.rollback(f)
+			w.rollback(f)
 			return f
 		}
 		call.Answer(answer)
 	}
-	return t.end()
+	return w.end(t)
+}
+
+// end commits, if there is anything to commit.
+func (w *writer) end(t *tx) error {
+	if !t.changed {
+		w.rollback(nil)
+		return nil
+	}
+	if _, err := w.exec(stmtCommit); err != nil {
+		f := uncommitted(err)
+		w.rollback(f)
+		return f
+	}
+	return nil
+}
+
+// rollback undoes the transaction. Where that fails, or the connection is of no
+// use any more, dropping the connection does it.
+func (w *writer) rollback(f *failure) {
+	_, err := w.exec(stmtRollback)
+	if err != nil || f != nil && f.class == classBroken {
+		w.disconnect()
+	}
 }
 
 // begin starts a transaction that holds the write lock.
@@ -60,7 +83,7 @@ func (w *writer) begin(ctx context.Context) (*tx, error) {
 		}
 		return nil, f
 	}
-	return &tx{w: w, now: w.now()}, nil
+	return &tx{runner: w, now: w.now()}, nil
 }
 
 // connectIfNone takes a connection, unless there is one. The pool may be used up by

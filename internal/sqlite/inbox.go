@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/intx"
+	"github.com/semel-go/semel/internal/sqlrecord"
+	"github.com/semel-go/semel/internal/sqltx"
+)
+
+var (
+	_ sqltx.Dialect = (*Store)(nil)
+	_ sqltx.Locker  = (*Store)(nil)
+)
+
+// ClaimTx is [sqltx.Dialect]'s. It takes the write lock first, as BEGIN IMMEDIATE
+// does, which database/sql has no way to say; the clock is read behind it.
+func (s *Store) ClaimTx(ctx context.Context, stx *sql.Tx, p *semel.ClaimParams, _ time.Duration) (semel.ClaimResult, error) {
+	t := &tx{runner: inside{ctx, stx, s.writer.sql}}
+	if _, err := t.change(stmtTakeLock); err != nil {
+		return semel.ClaimResult{}, err
+	}
+	t.now = s.now()
+	c := &claim{p: *p}
+	err := c.apply(t)
+	return c.result, err
+}
+
+// RestoreTx is [sqltx.Dialect]'s.
+func (s *Store) RestoreTx() string { return "" }
+
+// FinishTx is [sqltx.Dialect]'s.
+func (s *Store) FinishTx(ctx context.Context, stx *sql.Tx, p *semel.FinishParams) (bool, error) {
+	t := &tx{runner: inside{ctx, stx, s.writer.sql}, now: s.now()}
+	return t.change(stmtFill, t.now, p.Key[:], p.Token[:], int64(p.Result.Kind), p.Result.Data,
+		sqlrecord.Half(p.Retention), sqlrecord.After(t.now, p.Retention))
+}
+
+// ClassTx is [sqltx.Dialect]'s.
+func (s *Store) ClassTx(err error) (class intx.Class, open bool) {
+	if errors.Is(err, errSameKey) {
+		return intx.ClassLocked, false
+	}
+	switch classOf(err) {
+	case classBusy:
+		return intx.ClassConflict, false
+	case classBroken:
+		return intx.ClassLost, true
+	case classFull:
+		return intx.ClassOther, false
+	}
+	return intx.ClassOther, !answered(err)
+}
+
+// answered reports an error that SQLite itself gave.
+func answered(err error) bool {
+	var coded interface{ Code() int }
+	return errors.As(err, &coded) || strings.Contains(err.Error(), "constraint failed")
+}
+
+// inside runs statements in a transaction of database/sql.
+type inside struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	text *[statements]string
+}
+
+func (i inside) exec(id statement, args ...any) (sql.Result, error) {
+	return i.tx.ExecContext(i.ctx, i.text[id], args...)
+}
+
+func (i inside) query(id statement, args ...any) (*sql.Rows, error) {
+	return i.tx.QueryContext(i.ctx, i.text[id], args...)
+}

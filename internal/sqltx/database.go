@@ -1,0 +1,78 @@
+package sqltx
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/intx"
+)
+
+// Database opens transactions of a pool.
+type Database struct {
+	db      *sql.DB
+	dialect Dialect
+	opts    *sql.TxOptions
+}
+
+var _ intx.Database[*sql.Tx] = (*Database)(nil)
+
+// New returns the transactions of db, in which dialect claims.
+func New(db *sql.DB, dialect Dialect, isolation sql.IsolationLevel) *Database {
+	return &Database{db: db, dialect: dialect, opts: &sql.TxOptions{Isolation: isolation}}
+}
+
+// Conns is the pool's limit.
+func (d *Database) Conns() int { return d.db.Stats().MaxOpenConnections }
+
+// Class asks the dialect.
+func (d *Database) Class(err error) intx.Class {
+	class, _ := d.dialect.ClassTx(err)
+	return class
+}
+
+// Begin is [intx.Database]'s.
+func (d *Database) Begin(ctx context.Context, p *semel.ClaimParams, wait time.Duration) (intx.Tx[*sql.Tx], semel.ClaimResult, error) {
+	t := &tx{d: d, unlock: func() {}}
+	if locker, ok := d.dialect.(Locker); ok {
+		unlock, err := locker.LockTx(ctx, p.Key, wait)
+		if err != nil {
+			return nil, semel.ClaimResult{}, err
+		}
+		t.unlock = unlock
+	}
+	if err := t.begin(ctx); err != nil {
+		t.close(false)
+		return nil, semel.ClaimResult{}, err
+	}
+	res, err := t.claim(ctx, p, wait)
+	if err != nil || res.Outcome != semel.ClaimAcquired {
+		_ = t.Rollback() // there is nothing in it
+		return nil, res, err
+	}
+	return t, res, nil
+}
+
+// Mark is [intx.Database]'s. The savepoint keeps a failure from the caller's work.
+func (d *Database) Mark(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+Savepoint); err != nil {
+		return semel.ClaimResult{}, err
+	}
+	res, err := d.dialect.ClaimTx(ctx, tx, p, wait)
+	if err != nil || res.Outcome != semel.ClaimAcquired {
+		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+Savepoint)
+		err = errors.Join(err, undo)
+	}
+	_, release := tx.ExecContext(context.WithoutCancel(ctx), d.restoring("RELEASE SAVEPOINT "+Savepoint))
+	return res, errors.Join(err, release)
+}
+
+// restoring appends the dialect's RestoreTx to a statement.
+func (d *Database) restoring(statement string) string {
+	if more := d.dialect.RestoreTx(); more != "" {
+		return statement + "; " + more
+	}
+	return statement
+}

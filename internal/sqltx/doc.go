@@ -1,0 +1,7 @@
+// Package sqltx opens business transactions through database/sql, for package inbox.
+// The dialects of package sqlstore bring the statements.
+//
+//   - dialect.go: what a dialect brings
+//   - database.go: beginning a transaction with its claim
+//   - tx.go: its end, which a driver that hangs does not hold up
+package sqltx
