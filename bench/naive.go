@@ -31,10 +31,10 @@ func (n *naive) cycle(ctx context.Context, _ int) error {
 	if _, found, err := n.find(ctx, key); found || err != nil {
 		return errors.Join(errors.New("a new key was found"), err)
 	}
-	if err := n.inTx(ctx, func(tx *sql.Tx) error { return started(ctx, tx, key) }); err != nil {
+	if err := inTx(ctx, n.db, func(tx *sql.Tx) error { return started(ctx, tx, key) }); err != nil {
 		return err
 	}
-	return n.inTx(ctx, func(tx *sql.Tx) error { return finished(ctx, tx, key) })
+	return inTx(ctx, n.db, func(tx *sql.Tx) error { return finished(ctx, tx, key) })
 }
 
 // cycleInOne looks the key up, and inserts it and stores the response in one
@@ -44,7 +44,7 @@ func (n *naive) cycleInOne(ctx context.Context, _ int) error {
 	if _, found, err := n.find(ctx, key); found || err != nil {
 		return errors.Join(errors.New("a new key was found"), err)
 	}
-	return n.inTx(ctx, func(tx *sql.Tx) error { return errors.Join(started(ctx, tx, key), finished(ctx, tx, key)) })
+	return inTx(ctx, n.db, func(tx *sql.Tx) error { return errors.Join(started(ctx, tx, key), finished(ctx, tx, key)) })
 }
 
 // find reads the response of a key.
@@ -66,17 +66,6 @@ func started(ctx context.Context, tx *sql.Tx, key string) error {
 func finished(ctx context.Context, tx *sql.Tx, key string) error {
 	_, err := tx.ExecContext(ctx, naiveUpdate, make([]byte, payload), key)
 	return err
-}
-
-func (n *naive) inTx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := n.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 // prepare prepares the statements of cycleSingle; insert must do nothing to a key

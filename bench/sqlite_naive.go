@@ -8,12 +8,22 @@ import (
 	_ "modernc.org/sqlite" // the driver under all contenders
 )
 
-func openNaive(file string) (*naive, error) {
+// openSQLite opens a file with one connection, which is faster for single
+// transactions than several.
+func openSQLite(file string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+func openNaive(file string) (*naive, error) {
+	db, err := openSQLite(file)
+	if err != nil {
+		return nil, err
+	}
 	_, err = db.Exec(`CREATE TABLE idempotency_keys (
 		idem_key TEXT PRIMARY KEY, status TEXT NOT NULL, response BLOB, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL);
 		CREATE INDEX idempotency_keys_expires ON idempotency_keys (expires_at)`)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	mathrand "math/rand/v2"
+
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+// accounts is how many there are to deduct from.
+const accounts = 10_000
+
+// business is a transaction that deducts a balance and notes it in a ledger, and what
+// people add to it so that it happens once: a row of its own, on database/sql.
+type business struct {
+	db *sql.DB
+	businessSQL
+}
+
+// businessSQL are the statements in a dialect.
+type businessSQL struct {
+	deduct, note string // the work
+	mark, keep   string // the row of the key, and its response
+}
+
+var (
+	postgresBusiness = businessSQL{
+		deduct: "UPDATE accounts SET balance = balance - 1 WHERE id = $1",
+		note:   "INSERT INTO ledger (account, amount) VALUES ($1, -1)",
+		mark:   "INSERT INTO inbox (idem_key) VALUES ($1)",
+		keep:   "UPDATE inbox SET response = $1 WHERE idem_key = $2",
+	}
+	otherBusiness = businessSQL{
+		deduct: "UPDATE accounts SET balance = balance - 1 WHERE id = ?",
+		note:   "INSERT INTO ledger (account, amount) VALUES (?, -1)",
+		mark:   "INSERT INTO inbox (idem_key) VALUES (?)",
+		keep:   "UPDATE inbox SET response = ? WHERE idem_key = ?",
+	}
+)
+
+const businessNote = "A cycle deducts a balance (UPDATE) and notes it in a ledger (INSERT) in one transaction. *Bare* does only that. *By hand* adds a row for the key before, and stores 300 bytes in it after."
+
+// work is what has to happen once.
+func (b *business) work(ctx context.Context, tx *sql.Tx) error {
+	account := mathrand.IntN(accounts)
+	if _, err := tx.ExecContext(ctx, b.deduct, account); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, b.note, account)
+	return err
+}
+
+// bare is the transaction alone.
+func (b *business) bare(ctx context.Context, _ int) error {
+	return inTx(ctx, b.db, func(tx *sql.Tx) error { return b.work(ctx, tx) })
+}
+
+// byHand adds the row of the key, and its response.
+func (b *business) byHand(ctx context.Context, _ int) error {
+	return inTx(ctx, b.db, func(tx *sql.Tx) error {
+		key := rand.Text()
+		if _, err := tx.ExecContext(ctx, b.mark, key); err != nil {
+			return err
+		}
+		if err := b.work(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, b.keep, make([]byte, payload), key)
+		return err
+	})
+}
+
+func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// businessTable runs the contenders on one database.
+func businessTable(ctx context.Context, cfg window.Config, title string, contenders []window.Contender) (*window.Table, error) {
+	table := &window.Table{Title: title, Notes: []string{businessNote}}
+	for _, callers := range []int{1, 16, 128} {
+		cfg.Callers = callers
+		figures, err := window.Run(ctx, cfg, contenders...)
+		if err != nil {
+			return nil, err
+		}
+		table.Add(window.Callers(callers), figures)
+	}
+	return table, nil
+}
