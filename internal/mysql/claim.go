@@ -137,6 +137,12 @@ func (r runner) insert(ctx context.Context, c *claim) error {
 	if err != nil {
 		return unwritten(ctx, err)
 	}
+	return r.inserted(ctx, c, d, least, sent)
+}
+
+// inserted goes by what an insert says of itself, or by the record where that is not
+// enough.
+func (r runner) inserted(ctx context.Context, c *claim, d done, least int64, sent time.Time) error {
 	fence := max(d.id, least)
 	if d.rows == 1 && !r.store.foundRows {
 		c.acquired(sqlrecord.Fresh(&c.p, d.id, fence), since(d.id, sent))

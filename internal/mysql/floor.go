@@ -35,6 +35,13 @@ func (f *floor) least(ctx context.Context, read func(context.Context) (int64, er
 	return f.raise(fence, asked) + 1, nil
 }
 
+// known is the floor as last seen.
+func (f *floor) known() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fence
+}
+
 // raise takes note of a floor that was seen.
 func (f *floor) raise(fence int64, at time.Time) int64 {
 	f.mu.Lock()

@@ -20,6 +20,7 @@ const (
 	stmtTake
 	stmtRenew
 	stmtFinish
+	stmtFill
 	stmtCheckpoint
 	stmtResolve
 	stmtDelete
@@ -47,9 +48,13 @@ type dialect struct {
 func newDialect(prefix string, mariadb bool) dialect {
 	d := dialect{prefix: prefix}
 	if mariadb {
-		d.lockWait = "SET STATEMENT innodb_lock_wait_timeout = " + strconv.Itoa(lockWaitSeconds) + " FOR "
+		d.lockWait = lockWaitClause(lockWaitSeconds)
 	}
 	return d
+}
+
+func lockWaitClause(seconds int) string {
+	return "SET STATEMENT innodb_lock_wait_timeout = " + strconv.Itoa(seconds) + " FOR "
 }
 
 // statements are the texts of all statements.
@@ -57,7 +62,7 @@ func (d dialect) statements() *[statements]text {
 	var all [statements]text
 	for i, sql := range [statements]string{
 		stmtInsert: insertRecord, stmtSelect: selectRecord, stmtLock: lockRecord, stmtOwn: ownRecord, stmtSpend: spendRecord,
-		stmtTake: takeRecord, stmtRenew: renewRecord, stmtFinish: finishRecord, stmtCheckpoint: checkpointRecord,
+		stmtTake: takeRecord, stmtRenew: renewRecord, stmtFinish: finishRecord, stmtFill: fillRecord, stmtCheckpoint: checkpointRecord,
 		stmtResolve: resolveRecord, stmtDelete: deleteRecord, stmtFloor: selectFloor, stmtPurgeLeft: selectPurgeLeft,
 		stmtList: listRecords,
 	} {

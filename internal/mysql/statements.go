@@ -88,6 +88,13 @@ const aim = `IF(?10 AND r.cause <> 0, 4, ?3)`
 const finishWhere = `
 WHERE r.key = ?1 AND {readable} AND {mine} AND r.state IN (1, 4) AND NOT {gone}`
 
+// fillRecord puts the result into a record that a transaction has made as done.
+//
+// ?1 key ?2 token ?3 result_kind ?4 result ?5 half of the retention ?6 ?7 expiry
+const fillRecord = `UPDATE semel_record AS r SET
+	r.result_kind = ?3, r.result = ?4, r.expires_at = IF(r.expires_at - {now} < ?5, {now} * ?6 + ?7, r.expires_at)
+WHERE r.key = ?1 AND {readable} AND {mine} AND r.state = 3`
+
 // resolveRecord is the decision that a record is done, or did not happen.
 //
 // ?1 key ?2 token ?3 fence seen ?4 state ?5 result_kind ?6 result ?7 ?8 expiry

@@ -86,7 +86,10 @@ func (s *Store) start(ctx context.Context, o Options) (err error) {
 			return unprepared(err)
 		}
 	}
-	s.foundRows, err = s.probeFoundRows(ctx)
+	if s.foundRows, err = s.probeFoundRows(ctx); err != nil {
+		return err
+	}
+	_, err = s.leastFence(ctx)
 	return err
 }
 
