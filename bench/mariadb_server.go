@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/sqlstore"
 )
 
 // mariadb is a database of a suite's own.
@@ -49,6 +50,20 @@ func (m *mariadb) db() (*sql.DB, error) {
 	}
 	m.closers = append(m.closers, func() { db.Close() })
 	return db, nil
+}
+
+// store is Semel's, on a pool of its own.
+func (m *mariadb) store(ctx context.Context) (*sqlstore.Store, error) {
+	db, err := m.db()
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlstore.NewMySQL(ctx, db, nil)
+	if err != nil {
+		return nil, err
+	}
+	m.closers = append([]func(){func() { store.Close() }}, m.closers...)
+	return store, nil
 }
 
 // exec runs statements, each by itself.
