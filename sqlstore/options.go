@@ -27,6 +27,11 @@ type Options struct {
 	// checks its version. `semel migrate --print` prints the statements. Default:
 	// missing tables are created, and old ones updated.
 	NoMigrate bool
+	// Pooler says that the connections to PostgreSQL go through a pooler in transaction
+	// mode, such as PgBouncer: nothing is then kept prepared. Give lib/pq
+	// binary_parameters=yes and pgx default_query_exec_mode=exec as well. Default: found
+	// out at start, where the pooler shows itself.
+	Pooler bool
 	// Now is the clock of an embedded database (SQLite). Processes that share a file
 	// must share a clock. Default time.Now.
 	Now func() time.Time

@@ -1,0 +1,119 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/sqlrecord"
+)
+
+// tries bounds how often a call begins again because somebody changed the record
+// between its snapshot and its lock.
+const tries = 8
+
+var errBusy = fmt.Errorf("%w: postgres: the record changed %d times under the call", semel.ErrStoreUnavailable, tries)
+
+// Claim claims one key on q, which may be a transaction. Two statements are the
+// most that it takes unless somebody changes the record meanwhile. An error of the
+// database comes back as it is.
+func (t *Text) Claim(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, error) {
+	for range tries {
+		res, step, err := t.enter(ctx, q, wait, p)
+		if err != nil || step == settled {
+			return res, err
+		}
+		if step == again {
+			continue
+		}
+		res, step, err = t.take(ctx, q, wait, p)
+		if err != nil || step == settled {
+			return res, err
+		}
+	}
+	return semel.ClaimResult{}, errBusy
+}
+
+// step is what a claim comes to after a statement.
+type step int
+
+const (
+	settled step = iota // it has its answer
+	again               // begin again: the record changed meanwhile
+	takes               // there is a record that can be claimed
+)
+
+// enter claims a new key, or judges the record that is there.
+func (t *Text) enter(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, step, error) {
+	var s *seen
+	if err := q.Query(ctx, t.insert, insertArgs(wait, p), one(&s)); err != nil {
+		return semel.ClaimResult{}, settled, err
+	}
+	if s == nil {
+		return semel.ClaimResult{}, again, nil
+	}
+	return s.entered(p)
+}
+
+// take claims a record that is there.
+func (t *Text) take(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, step, error) {
+	var s *seen
+	args := append(insertArgs(wait, p), int64(p.MaxAttempts), p.Recovering)
+	if err := q.Query(ctx, t.retake, args, one(&s)); err != nil {
+		return semel.ClaimResult{}, settled, err
+	}
+	if s == nil {
+		return semel.ClaimResult{}, again, nil
+	}
+	return claimed(&s.row, p, s.now)
+}
+
+// entered judges what the first statement of a claim told.
+func (s *seen) entered(p *semel.ClaimParams) (res semel.ClaimResult, next step, err error) {
+	if s.moved {
+		return claimed(sqlrecord.Fresh(p, s.row.StartedAt, int64(s.row.Fence)), p, s.now)
+	}
+	if err := s.row.Check(); err != nil {
+		return res, settled, err
+	}
+	if res, ok := sqlrecord.Unclaimed(&s.row, p, s.now); ok {
+		return res, settled, nil
+	}
+	return res, takes, nil
+}
+
+// claimed tells of a record after the claim. A lease that ran out while the
+// statement waited for another transaction is no answer: the same token again
+// renews it.
+func claimed(r *sqlrecord.Row, p *semel.ClaimParams, now int64) (res semel.ClaimResult, next step, err error) {
+	if r.State == semel.StateRunning && !r.Alive(now) {
+		return res, again, nil
+	}
+	return sqlrecord.Claimed(r, p, now, semel.ClaimAcquired), settled, nil
+}
+
+// insertArgs are the parameters of [Text.Insert].
+func insertArgs(wait Wait, p *semel.ClaimParams) []any {
+	args := make([]any, 0, 13)
+	return append(args, string(wait), uuid(p.Key), uuid(p.Token), int64(stateOf(p)), int64(p.Policy), micros(p.Lease), micros(p.Retention),
+		p.Fingerprint[:], p.ScopeID[:], []byte(p.Operation), []byte(p.KeyText))
+}
+
+// stateOf is the state that a claim begins with.
+func stateOf(p *semel.ClaimParams) semel.State {
+	if p.Mark {
+		return semel.StateDone
+	}
+	return semel.StateRunning
+}
+
+// ReadInsert reads the one row of [Text.Insert]. ok is false when the claim is not
+// settled by it and has to go on with [Text.Claim]; so it is without any row.
+func ReadInsert(r Row, p *semel.ClaimParams) (res semel.ClaimResult, ok bool, err error) {
+	s := new(seen)
+	if err := s.scan(r); err != nil {
+		return res, false, err
+	}
+	res, next, err := s.entered(p)
+	return res, next == settled, err
+}

@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// SQL is a [Database] over database/sql. prepare keeps the statements prepared,
+// which a pooler in transaction mode does not bear.
+func SQL(db *sql.DB, prepare bool) Database { return &sqlDatabase{db: db, prepare: prepare} }
+
+type sqlDatabase struct {
+	db       *sql.DB
+	prepare  bool
+	prepared sync.Map // of *sql.Stmt, by text
+}
+
+func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
+	if !d.prepare {
+		return d.QueryOnce(ctx, text, args, each)
+	}
+	stmt, err := d.statement(ctx, text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	return drain(ctx, rows, err, each)
+}
+
+func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
+	rows, err := d.db.QueryContext(ctx, text, args...)
+	return drain(ctx, rows, err, each)
+}
+
+// statement prepares a statement at its first use; preparing changes nothing.
+func (d *sqlDatabase) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt, ok := d.prepared.Load(text); ok {
+		return stmt.(*sql.Stmt), nil
+	}
+	stmt, err := d.db.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, Unsent(err)
+	}
+	if first, loaded := d.prepared.LoadOrStore(text, stmt); loaded {
+		return first.(*sql.Stmt), stmt.Close()
+	}
+	return stmt, nil
+}
+
+func (d *sqlDatabase) Transact(ctx context.Context, f func(Querier) error) error {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return Unsent(err)
+	}
+	if err := f(OnTx(tx)); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+func (d *sqlDatabase) Close() (err error) {
+	d.prepared.Range(func(_, stmt any) bool {
+		err = errors.Join(err, stmt.(*sql.Stmt).Close())
+		return true
+	})
+	return err
+}
+
+// OnTx runs statements on a transaction of the caller.
+func OnTx(tx *sql.Tx) Querier { return sqlTx{tx} }
+
+type sqlTx struct{ *sql.Tx }
+
+func (t sqlTx) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
+	rows, err := t.QueryContext(ctx, text, args...)
+	return drain(ctx, rows, err, each)
+}
+
+// drain reads all rows of a query. A statement that succeeded although its context
+// has ended was cancelled too late, or in its commit, while it waited for a standby:
+// that is no success.
+func drain(ctx context.Context, rows *sql.Rows, err error, each func(Row) error) error {
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = each(rows)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// NewSQL returns a store over database/sql: see sqlstore.NewPostgres.
+func NewSQL(ctx context.Context, db *sql.DB, pooler bool, o Options) (*Store, error) {
+	if db == nil {
+		return nil, errors.New("sqlstore: no database; open one with a driver such as github.com/jackc/pgx/v5/stdlib")
+	}
+	if !pooler && db.Stats().MaxOpenConnections != 1 {
+		shared, err := sharesBackends(ctx, db)
+		if err != nil {
+			return nil, fmt.Errorf("semel: postgres: %w%s", err, fix(err))
+		}
+		pooler = shared
+	}
+	return New(ctx, SQL(db, !pooler), o)
+}
+
+// sharesBackends reports that two connections have met the same process of the
+// server: there is a pooler between, and a prepared statement is lost, or is somebody
+// else's, at the next use.
+func sharesBackends(ctx context.Context, db *sql.DB) (shared bool, err error) {
+	a, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	b, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	seen := make(map[int]*sql.Conn)
+	for range 2 {
+		for _, c := range []*sql.Conn{a, b} {
+			var pid int
+			if err := c.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+				return false, err
+			}
+			if other, ok := seen[pid]; ok && other != c {
+				return true, nil
+			}
+			seen[pid] = c
+		}
+	}
+	return false, nil
+}
