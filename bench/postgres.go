@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
 )
@@ -18,6 +19,10 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 	if err != nil {
 		return nil, err
 	}
+	store, err := p.store(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "PostgreSQL",
 		Notes: []string{
@@ -28,6 +33,7 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 		{Name: "naive, one transaction", Cycle: n.cycleInOne},
 		{Name: "naive, two transactions", Cycle: n.cycle},
 		{Name: "single statements", Cycle: n.cycleSingle},
+		{Name: "Semel, database/sql", Cycle: storeCycle(store, 24*time.Hour)},
 	}
 	for _, callers := range []int{1, 16, 128} {
 		cfg.Callers = callers

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx" of database/sql
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/sqlstore"
 )
 
 // connections is the size of each pool. It is among the best for those who use one
@@ -72,6 +73,20 @@ func (p *postgres) db() (*sql.DB, error) {
 	}
 	p.closers = append(p.closers, func() { db.Close() })
 	return db, nil
+}
+
+// store is Semel's on database/sql, on a pool of its own.
+func (p *postgres) store(ctx context.Context) (*sqlstore.Store, error) {
+	db, err := p.db()
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlstore.NewPostgres(ctx, db, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append([]func(){func() { store.Close() }}, p.closers...)
+	return store, nil
 }
 
 // openDB keeps as many idle connections as it may open.
