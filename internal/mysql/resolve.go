@@ -24,6 +24,9 @@ func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.R
 		if row, err = row.Seen(now); err != nil {
 			return false, err
 		}
+		if d.rows == 0 && row != nil && sqlrecord.Resolvable(row, &p, now) {
+			return false, nil // it was running, or another one's, when the statement came to it
+		}
 		res = sqlrecord.Resolved(row, &p, d.rows > 0, now)
 		return true, nil
 	})

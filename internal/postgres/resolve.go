@@ -38,7 +38,7 @@ func (t *Text) decide(ctx context.Context, q Querier, wait Wait, p *semel.Resolv
 		if err != nil {
 			return res, false, err
 		}
-		if s.moved || r == nil || !resolvable(r, p, s.now) {
+		if s.moved || r == nil || !sqlrecord.Resolvable(r, p, s.now) {
 			return sqlrecord.Resolved(r, p, s.moved, s.now), s.moved && s.waited, nil
 		}
 	}
@@ -54,9 +54,4 @@ func (t *Text) resolution(wait Wait, p *semel.ResolveParams) (text string, args 
 		string(wait), uuid(p.Key), uuid(p.Token), int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
 		int64(result.Kind), null(result.Data), micros(p.Retention),
 	}
-}
-
-// resolvable reports whether the statement changes this record.
-func resolvable(r *sqlrecord.Row, p *semel.ResolveParams, now int64) bool {
-	return r.Fence == p.Fence && !r.Alive(now) && (p.Resolution == semel.ResolveDelete || r.State != semel.StateDone)
 }
