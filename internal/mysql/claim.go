@@ -50,6 +50,7 @@ type claim struct {
 	row     *sqlrecord.Row // as seen at now, if it can be claimed; nil: not known
 	now     int64
 	settled bool
+	blocked bool // by a transaction that holds the record, for too long
 	result  semel.ClaimResult
 }
 
@@ -85,6 +86,9 @@ func (c *claim) acquired(r *sqlrecord.Row, now int64) {
 func (s *Store) claimAlone(ctx context.Context, c *claim) (semel.ClaimResult, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
+	if c.blocked {
+		return s.runningBehind(ctx, &c.p)
+	}
 	r := runner{store: s}
 	for range attempts {
 		err := r.claimStep(ctx, c)

@@ -38,7 +38,11 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 // insertOne is the flush of a call that met no others.
 func (s *Store) insertOne(ctx context.Context, c *claim) error {
 	err := runner{store: s}.insert(ctx, c)
-	if class := ClassOf(err); err != nil && (class == Conflict || class == Locked) {
+	switch ClassOf(err) {
+	case Conflict:
+		return nil
+	case Locked:
+		c.blocked = true
 		return nil
 	}
 	return err

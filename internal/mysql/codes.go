@@ -87,7 +87,7 @@ func classOfNumber(n int) Class {
 		return Full
 	case 1180, 3100, 1105, 1317, 1053, 1927, 1030: // during the commit, unknown, killed, shutdown, I/O
 		return Unsure
-	case 1040, 1203, 1226, 1129, 1158, 1159, 1160, 1161, 1290, 1836: // connections, network, read-only
+	case 1040, 1047, 1203, 1226, 1129, 1158, 1159, 1160, 1161, 1290, 1836: // connections, cluster, network, read-only
 		return Unreached
 	}
 	return Refused

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strconv"
 
@@ -96,22 +97,20 @@ func (d dialect) selectText(n int, key func(i int) []byte) string {
 // column appends an expression that is value(i) in the row of the i-th key: written
 // once if all are the same, else picked by the position of the row's key.
 func (l *literal) column(n int, keys string, value func(l *literal, i int)) {
-	var first literal
-	value(&first, 0)
-	same := true
 	var all literal
-	for i := range n {
-		var one literal
-		value(&one, i)
-		same = same && string(one) == string(first)
+	value(&all, 0)
+	first, same := len(all), true
+	for i := 1; i < n; i++ {
 		all.text(",")
-		all = append(all, one...)
+		begin := len(all)
+		value(&all, i)
+		same = same && bytes.Equal(all[begin:], all[:first])
 	}
 	if same {
-		*l = append(*l, first...)
+		*l = append(*l, all[:first]...)
 		return
 	}
-	l.text("ELT(FIELD(r.key," + keys + ")")
+	l.text("ELT(FIELD(r.key," + keys + "),")
 	*l = append(*l, all...)
 	l.text(")")
 }

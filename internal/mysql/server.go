@@ -17,7 +17,7 @@ type server map[string]string
 // not have.
 const variables = `SHOW VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'autocommit', 'transaction_isolation', 'tx_isolation',
 	'read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only', 'innodb_flush_log_at_trx_commit',
-	'innodb_doublewrite', 'innodb_flush_method', 'log_bin', 'sync_binlog', 'wsrep_on', 'wsrep_provider', 'group_replication_group_name',
+	'innodb_doublewrite', 'innodb_flush_method', 'log_bin', 'binlog_format', 'sync_binlog', 'wsrep_on', 'wsrep_provider', 'group_replication_group_name',
 	'group_replication_single_primary_mode', 'innodb_lock_wait_timeout', 'max_allowed_packet')`
 
 func askServer(ctx context.Context, db *sql.DB) (_ server, err error) {
@@ -98,6 +98,8 @@ func (s server) unfit() error {
 		return errors.New("sqlstore: the server or the session is read-only, a replica perhaps; connect to the primary")
 	case !s.on("autocommit"):
 		return errors.New("sqlstore: the connections do not commit by themselves; leave autocommit=0 out of the DSN, or use a pool without it for the store")
+	case s.on("log_bin") && s["binlog_format"] == "STATEMENT":
+		return errors.New("sqlstore: with binlog_format = STATEMENT the server refuses the purge, which must not lock gaps; use ROW or MIXED")
 	case s.isolation() == "READ-UNCOMMITTED":
 		return errors.New("sqlstore: READ UNCOMMITTED shows results that may never be committed; use READ COMMITTED or REPEATABLE READ")
 	}

@@ -117,8 +117,12 @@ func (s *Store) Close() error {
 	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()), s.unprepare())
 }
 
-// bound is a context that ends with the store's patience, at the latest.
+// bound is a context that ends with the store's patience, at the latest. Most callers
+// have less of it.
 func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= s.timeout {
+		return ctx, func() {}
+	}
 	return context.WithTimeout(ctx, s.timeout)
 }
 
