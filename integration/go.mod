@@ -12,6 +12,7 @@ require (
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/lib/pq v1.12.3
 	github.com/semel-go/semel v0.0.0
+	github.com/semel-go/semel/pgxstore v0.0.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.62.0
@@ -38,3 +39,5 @@ require (
 )
 
 replace github.com/semel-go/semel => ../
+
+replace github.com/semel-go/semel/pgxstore => ../pgxstore

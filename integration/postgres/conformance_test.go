@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/pgxstore"
 	"github.com/semel-go/semel/sqlstore"
 )
 
@@ -26,4 +27,13 @@ func onSQL(db *sql.DB) opener {
 	return func(ctx context.Context, prefix string) (store, error) {
 		return sqlstore.NewPostgres(ctx, db, &sqlstore.Options{Prefix: prefix})
 	}
+}
+
+func TestConformancePgx(t *testing.T) {
+	t.Parallel()
+	dsn := engines.Postgres(t).Database(t)
+	pool := openPool(t, dsn)
+	conform(t, openDB(t, "pgx", dsn), func(ctx context.Context, prefix string) (store, error) {
+		return pgxstore.New(ctx, pool, &pgxstore.Options{Prefix: prefix})
+	})
 }

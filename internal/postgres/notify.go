@@ -12,7 +12,8 @@ import (
 // Those that come while one is under way share the next. What cannot be sent is
 // forgotten; waiters look for themselves from time to time.
 type notifier struct {
-	send func([]semel.KeyID)
+	send  func([]semel.KeyID)
+	ended func(semel.KeyID) // or nil: see Options
 
 	mu      sync.Mutex
 	pending []semel.KeyID
@@ -22,6 +23,9 @@ type notifier struct {
 }
 
 func (n *notifier) add(key semel.KeyID) {
+	if n.ended != nil {
+		n.ended(key)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -82,7 +86,7 @@ func (t *Text) Channel() string { return t.channel }
 
 // Await marks a run as waited for, so that whoever ends it tells, and reports
 // whether it still goes on.
-func (s *Store) Await(ctx context.Context, p semel.WaitParams) (goesOn bool, err error) {
+func Await(ctx context.Context, s *Store, p semel.WaitParams) (goesOn bool, err error) {
 	err = s.alone(ctx, func(ctx context.Context) error {
 		_, err := scalars(ctx, s.db.Query, s.text.await, []any{string(waitOne), uuid(p.Key), int64(p.Fence)}, &goesOn)
 		return err

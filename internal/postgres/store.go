@@ -19,6 +19,9 @@ type Options struct {
 	Timeout   time.Duration // of a statement
 	MaxBatch  int
 	NoMigrate bool
+	// Ended, if there is one, is told at once of runs that end in this process while
+	// somebody waits for them.
+	Ended func(semel.KeyID)
 }
 
 // Store keeps records in PostgreSQL. Make one with [New]. All methods may be
@@ -53,7 +56,7 @@ const (
 // now.
 func New(ctx context.Context, db Database, o Options) (*Store, error) {
 	s := &Store{db: db, text: NewText(o.Prefix), timeout: o.Timeout}
-	s.told.send = s.notify
+	s.told.send, s.told.ended = s.notify, o.Ended
 	s.claims = combiner.New(combiner.Config[*claim]{
 		Max:     o.MaxBatch,
 		Compare: func(a, b *claim) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
@@ -80,8 +83,8 @@ func (s *Store) start(ctx context.Context, o Options) error {
 	return s.checkRights(ctx)
 }
 
-// Text returns the statements of the store, for transactions of the caller.
-func (s *Store) Text() *Text { return s.text }
+// TextOf returns the statements of a store, for transactions of the caller.
+func TextOf(s *Store) *Text { return s.text }
 
 // Close waits for calls under way. Calls from then on answer
 // [semel.ErrStoreUnavailable].
