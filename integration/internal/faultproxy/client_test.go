@@ -2,8 +2,8 @@ package faultproxy
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,47 +16,48 @@ import (
 
 // client is a driver in one of its ways to send statements.
 type client struct {
-	proxy  *Proxy
-	db     *sql.DB // through the proxy
-	direct *sql.DB // beside it
-	insert string  // with a parameter
+	proxy   *Proxy
+	db      *sql.DB // through the proxy
+	direct  *sql.DB // beside it
+	dsn     string  // of db
+	table   string
+	insert  string // with a parameter
+	resends bool   // after an end of file
 }
 
 // each runs a test with all drivers: with simple queries, prepared statements, and
 // statements that are prepared and executed in one go.
 func each(t *testing.T, test func(t *testing.T, c *client)) {
 	t.Parallel()
-	for _, way := range []struct{ name, driver, parameters string }{
-		{"pgx prepared", "pgx", "default_query_exec_mode=cache_statement"},
-		{"pgx in one go", "pgx", "default_query_exec_mode=exec"},
-		{"pgx simple", "pgx", "default_query_exec_mode=simple_protocol"},
-		{"pq prepared", "postgres", "binary_parameters=no"},
-		{"pq in one go", "postgres", "binary_parameters=yes"},
-		{"mysql prepared", "mysql", "?interpolateParams=false"},
-		{"mysql simple", "mysql", "?interpolateParams=true"},
+	postgres, mariadb := engines.Postgres(t).Database(t), engines.MariaDB(t).Database(t)
+	for _, way := range []struct{ name, driver, dsn, parameters string }{
+		{"pgx prepared", "pgx", postgres, "&default_query_exec_mode=cache_statement"},
+		{"pgx in one go", "pgx", postgres, "&default_query_exec_mode=exec"},
+		{"pgx simple", "pgx", postgres, "&default_query_exec_mode=simple_protocol"},
+		{"pq prepared", "postgres", postgres, "&binary_parameters=no"},
+		{"pq in one go", "postgres", postgres, "&binary_parameters=yes"},
+		{"mysql prepared", "mysql", mariadb, "?interpolateParams=false"},
+		{"mysql simple", "mysql", mariadb, "?interpolateParams=true"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			test(t, connect(t, way.driver, way.parameters))
+			test(t, connect(t, way.driver, way.dsn, way.parameters))
 		})
 	}
 }
 
-func connect(t *testing.T, driver, parameters string) *client {
+// connect gives the test a table of its own.
+func connect(t *testing.T, driver, dsn, parameters string) *client {
 	t.Helper()
-	c := &client{}
-	var dsn string
-	if strings.HasPrefix(parameters, "?") {
-		dsn = engines.MariaDB(t).Database(t)
-		c.proxy, c.insert = MySQL(t, engines.MariaDB(t).Addr()), "INSERT INTO t VALUES (?)"
+	c := &client{table: "t_" + rand.Text(), resends: driver == "postgres"}
+	if driver == "mysql" {
+		c.proxy, c.insert = MySQL(t, engines.MariaDB(t).Addr()), "INSERT INTO "+c.table+" VALUES (?)"
 	} else {
-		dsn = engines.Postgres(t).Database(t)
-		c.proxy, c.insert = Postgres(t, engines.Postgres(t).Addr()), "INSERT INTO t VALUES ($1)"
-		parameters = "&" + parameters
+		c.proxy, c.insert = Postgres(t, engines.Postgres(t).Addr()), "INSERT INTO "+c.table+" VALUES ($1)"
 	}
-	c.direct = open(t, driver, dsn)
-	c.db = open(t, driver, engines.Through(dsn, c.proxy.Addr())+parameters)
-	if _, err := c.direct.Exec("CREATE TABLE t (n int)"); err != nil {
+	c.dsn = engines.Through(dsn, c.proxy.Addr()) + parameters
+	c.db, c.direct = open(t, driver, c.dsn), open(t, driver, dsn)
+	if _, err := c.direct.Exec("CREATE TABLE " + c.table + " (n int)"); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -98,7 +99,7 @@ func (c *client) inserting(n int) <-chan error {
 // rows counts those that are committed.
 func (c *client) rows(t *testing.T) (n int) {
 	t.Helper()
-	if err := c.direct.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil {
+	if err := c.direct.QueryRow("SELECT count(*) FROM " + c.table).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -116,7 +117,7 @@ func (c *client) appears(t *testing.T) {
 	}
 }
 
-// hangUp ends the clients' sides of all connections, as a killed client does.
+// hangUp resets all clients' connections, as a firewall does.
 func (c *client) hangUp() {
 	c.proxy.mu.Lock()
 	defer c.proxy.mu.Unlock()

@@ -32,15 +32,18 @@ func CutBefore() Fault { return Fault{kind: cutBefore} }
 func CutReply() Fault { return Fault{kind: cutReply} }
 
 // CloseReply is CutReply with a connection that is closed in order, as a load balancer
-// or an ending server does. Drivers take that for another error.
+// or an ending server does. Drivers may take that for another error: lib/pq reports
+// driver.ErrBadConn, so that database/sql sends a statement outside of a transaction
+// again, and it is executed twice.
 func CloseReply() Fault { return Fault{kind: closeReply} }
 
 // Reset passes the statement on and resets the client's connection at once: when the
-// client sees the error, the server may not have begun. It will execute it.
+// client sees the error, the server may not have begun. It will execute it: requests to
+// cancel do not pass the proxy from now on.
 func Reset() Fault { return Fault{kind: reset} }
 
 // Delay holds the statement back until the channel is closed, and passes it on then,
-// even if the client has gone.
+// even if the client has gone: requests to cancel do not pass the proxy from now on.
 func Delay(until <-chan struct{}) Fault { return Fault{kind: delay, until: until} }
 
 // DelayReply passes the statement on and holds the reply back, once it is complete,

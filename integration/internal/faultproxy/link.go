@@ -77,6 +77,9 @@ func (l *link) up() {
 
 // pass passes on a message of the client, unless a fault prevents it.
 func (l *link) pass(m message) error {
+	if m.cancels && l.proxy.losesCancels() {
+		return errCut
+	}
 	if a := l.proxy.trigger(m.statement); a != nil {
 		if err := l.before(a); err != nil {
 			return err
@@ -210,6 +213,8 @@ func (l *link) replied(a *Armed) bool {
 		l.client.CloseWrite()
 		a.fire()
 		return false
+	case reset: // the reply is faster than the reset
+		l.ignoreServer()
 	case delayReply:
 		a.fire()
 		l.await(a.until)

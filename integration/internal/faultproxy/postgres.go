@@ -74,7 +74,7 @@ func (p *postgres) startup(r *bufio.Reader) (message, error) {
 	case sslRequest, gssencRequest:
 		return message{answer: []byte{'N'}}, nil
 	case cancelRequest:
-		return message{raw: raw}, nil
+		return message{raw: raw, cancels: true}, nil
 	}
 	p.started = true
 	return message{raw: raw, ends: true}, nil

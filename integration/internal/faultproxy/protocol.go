@@ -20,6 +20,8 @@ type message struct {
 	statement string // what it makes the server execute; "" for nothing
 	// ends: the client waits for the reply after it, or it is the last of such a reply.
 	ends bool
+	// cancels: it asks the server to cancel a statement of another connection.
+	cancels bool
 	// answer goes back to the client; the server is not asked.
 	answer []byte
 }

@@ -18,6 +18,7 @@ type Proxy struct {
 	closed bool
 	links  map[*link]bool
 	armed  []*Armed
+	lost   bool // a statement is on its way that its client cannot call back
 }
 
 // Postgres is a proxy in front of a PostgreSQL server (or PgBouncer) at addr, for
@@ -87,7 +88,16 @@ func (p *Proxy) trigger(statement string) *Armed {
 	}
 	a := p.armed[i]
 	p.armed = slices.Delete(p.armed, i, i+1)
+	p.lost = p.lost || a.kind == reset || a.kind == delay
 	return a
+}
+
+// losesCancels says that requests to cancel do not arrive either. Otherwise they would
+// decide by their speed whether the statement is executed.
+func (p *Proxy) losesCancels() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
 }
 
 func (p *Proxy) accept() {
