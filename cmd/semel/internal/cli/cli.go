@@ -49,6 +49,7 @@ func newRoot(std IO) *cobra.Command {
 	root.AddCommand(newProxy(std))
 	root.AddCommand(newConfig(std))
 	root.AddCommand(newOpenAPI(std))
+	root.AddCommand(newMigrate(std))
 	root.AddCommand(newKeys(std))
 	root.AddCommand(newDemo(std))
 	root.AddCommand(newVersion())

@@ -54,7 +54,7 @@ Options.PerRoute a --route.`,
 }
 
 func (f *keysFlags) addStore(fs *pflag.FlagSet) {
-	fs.StringVar(&f.store, "store", "sqlite:semel.db", "the gateway's store: sqlite:FILE")
+	fs.StringVar(&f.store, "store", "sqlite:semel.db", "the gateway's store: "+storeurl.SharedForms)
 }
 
 func (f *keysFlags) addJSON(fs *pflag.FlagSet) {
@@ -79,7 +79,7 @@ func (f *keysFlags) open(cmd *cobra.Command, std IO) (*storeurl.Handle, error) {
 	}
 	if !h.Shared {
 		h.Close()
-		return nil, fmt.Errorf("--store %s: its records are inside the gateway's process; use a store that both can open, such as sqlite:FILE", f.store)
+		return nil, fmt.Errorf("--store %s: its records are inside the gateway's process; use a store that both can open: %s", f.store, storeurl.SharedForms)
 	}
 	return h, nil
 }

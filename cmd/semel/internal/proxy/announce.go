@@ -33,6 +33,9 @@ func (s *Server) announce(ctx context.Context) {
 
 // announceStore logs what the store promises, in its own words.
 func (s *Server) announceStore(ctx context.Context) {
+	for _, sentence := range s.store.Warnings {
+		s.log.Warn(sentence)
+	}
 	g, err := s.store.Store.Guarantees(ctx, semel.GuaranteesParams{})
 	if err != nil {
 		s.log.Warn("the store does not say what it promises", "error", err)

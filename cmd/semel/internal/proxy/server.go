@@ -56,7 +56,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.store, err = storeurl.Open(ctx, s.cfg.Store); err != nil {
+	if s.store, err = openStore(ctx, s.cfg); err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
 	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, newDoubtLog(s.metrics, s.log))); err != nil {
@@ -70,6 +70,13 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	s.admin = admin.New(admin.NewChecker(s.engine, s.store.Present, s.metrics.SelfChecked).Check, s.metrics.Handler())
 	return s.listen(http.HandlerFunc(s.serve))
+}
+
+func openStore(ctx context.Context, cfg *settings.Proxy) (*storeurl.Handle, error) {
+	if cfg.NoMigrate {
+		return storeurl.OpenMigrated(ctx, cfg.Store)
+	}
+	return storeurl.Open(ctx, cfg.Store)
 }
 
 // serve takes a request through the configuration of the moment.

@@ -8,6 +8,7 @@ func (p *Proxy) fixed() []Setting {
 		{Name: "listen", Value: p.Listen},
 		{Name: "admin", Value: p.Admin},
 		{Name: "store", Value: p.Store},
+		{Name: "no-migrate", Value: strconv.FormatBool(p.NoMigrate)},
 		{Name: "shutdown-timeout", Value: p.ShutdownTimeout.String()},
 		{Name: "secret-file", Value: p.SecretFile},
 		{Name: "store-key-text", Value: strconv.FormatBool(p.StoreKeyText)},
@@ -34,7 +35,8 @@ func (p *Proxy) RestartNeeded(running *Proxy) []string {
 
 // KeepFixed takes over what only a restart changes.
 func (p *Proxy) KeepFixed(running *Proxy) {
-	p.Listen, p.Admin, p.Store = running.Listen, running.Admin, running.Store
+	p.Listen, p.Admin = running.Listen, running.Admin
+	p.Store, p.NoMigrate = running.Store, running.NoMigrate
 	p.ShutdownTimeout, p.SecretFile, p.StoreKeyText = running.ShutdownTimeout, running.SecretFile, running.StoreKeyText
 	p.Cache = running.Cache
 	p.TLS, p.LogFormat = running.TLS, running.LogFormat

@@ -1,6 +1,10 @@
 package settings
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
+)
 
 // flag describes one setting of the gateway. All are read as text and parsed
 // together, so that one start reports every mistake.
@@ -23,7 +27,8 @@ var proxyFlags = []flag{
 	{"authorize-headers", "LIST", "", "headers of the authoriser's yes that go to the upstream, in place of the client's"},
 	{"listen", "HOST:PORT", "127.0.0.1:8080", "where clients connect"},
 	{"admin", "HOST:PORT", "127.0.0.1:8081", "where /healthz, /readyz and /metrics are served, or off"},
-	{"store", "URL", "sqlite:semel.db", "where records are kept: memory: or sqlite:FILE"},
+	{"store", "URL", "sqlite:semel.db", "where records are kept: " + storeurl.Forms},
+	{"no-migrate", "bool", "false", "leave the store's tables as they are; semel migrate makes and updates them"},
 	{"require-key", "bool", "false", "refuse guarded requests without a key (400 missing-key)"},
 	{"methods", "LIST", "POST,PATCH", "guarded methods; PUT and DELETE may be added"},
 	{"retention", "DURATION", "24h", "how long a finished record stays, at least; or forever"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
 )
 
 // Setting is a flag's effective text, without secrets, and where it comes from.
@@ -25,7 +27,10 @@ func settingsOf(fs *pflag.FlagSet) []Setting {
 
 // withoutSecrets hides what an address may hold of them: password and query.
 func withoutSecrets(f flag, value string) string {
-	if !strings.Contains(f.kind, "URL") {
+	switch {
+	case f.name == "store":
+		return storeurl.Redacted(value)
+	case !strings.Contains(f.kind, "URL"):
 		return value
 	}
 	u, err := url.Parse(value)

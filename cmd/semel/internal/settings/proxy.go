@@ -21,6 +21,7 @@ type Proxy struct {
 	Listen    string
 	Admin     string // empty: off
 	Store     string
+	NoMigrate bool // the store's tables are made by other means
 	JWT       JWT
 	Authorize Authorize
 
@@ -81,12 +82,13 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 	}
 	r := flagReader(fs)
 	p := &Proxy{
-		Config:   r.text("config"),
-		Upstream: read(r, "upstream", parseUpstream),
-		Listen:   read(r, "listen", parseListen),
-		Admin:    read(r, "admin", parseAdmin),
-		Store:    read(r, "store", parseStore),
-		JWT:      JWT{Keys: r.text("jwks"), Issuer: r.text("jwt-issuer"), Audience: words(r.text("jwt-audience"))},
+		Config:    r.text("config"),
+		Upstream:  read(r, "upstream", parseUpstream),
+		Listen:    read(r, "listen", parseListen),
+		Admin:     read(r, "admin", parseAdmin),
+		Store:     read(r, "store", parseStore),
+		NoMigrate: read(r, "no-migrate", parseBool),
+		JWT:       JWT{Keys: r.text("jwks"), Issuer: r.text("jwt-issuer"), Audience: words(r.text("jwt-audience"))},
 		Authorize: Authorize{
 			URL:     read(r, "authorize", parseAuthorize),
 			Timeout: read(r, "authorize-timeout", parseDuration),

@@ -2,6 +2,8 @@ package storeurl
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,18 +16,13 @@ import (
 	"github.com/semel-go/semel/sqlstore"
 )
 
-func openSQLite(ctx context.Context, file string) (*Handle, error) {
-	path, err := filepath.Abs(file)
+func openSQLite(ctx context.Context, file string, existing bool) (*Handle, error) {
+	path, connector, err := connectorOf(file)
 	if err != nil {
-		return nil, fmt.Errorf("sqlite:%s: %w", file, err)
-	}
-	if err := create(path); err != nil {
 		return nil, err
 	}
-	// As a URI, so that no character of the path is taken for a parameter.
-	connector, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path}).String())
-	if err != nil {
-		return nil, fmt.Errorf("sqlite:%s: %w", file, err)
+	if err := prepare(path, existing); err != nil {
+		return nil, err
 	}
 	store, err := sqlstore.OpenSQLite(ctx, connector, nil)
 	if err != nil {
@@ -39,6 +36,60 @@ func openSQLite(ctx context.Context, file string) (*Handle, error) {
 		Store: store, Name: "sqlite:" + file, Shared: true, close: store.Close,
 		present: func() error { return same(path, opened) },
 	}, nil
+}
+
+// connectorOf opens nothing yet.
+func connectorOf(file string) (path string, c driver.Connector, err error) {
+	if path, err = filepath.Abs(file); err != nil {
+		return "", nil, fmt.Errorf("sqlite:%s: %w", file, err)
+	}
+	// As a URI, so that no character of the path is taken for a parameter.
+	c, err = sqlite.NewConnector((&url.URL{Scheme: "file", Path: path}).String())
+	if err != nil {
+		return "", nil, fmt.Errorf("sqlite:%s: %w", file, err)
+	}
+	return path, c, nil
+}
+
+// checkSQLite refuses a file whose tables opening it would make or change.
+func checkSQLite(ctx context.Context, file string) (err error) {
+	script, err := NewScript(string(ofSQLite), "")
+	if err != nil {
+		return err
+	}
+	path, connector, err := connectorOf(file)
+	if err != nil {
+		return err
+	}
+	if err := prepare(path, true); err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var tables, version int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'semel_schema'").Scan(&tables); err != nil {
+		return fmt.Errorf("sqlite:%s: %w", file, explained(path, err))
+	}
+	if tables > 0 {
+		if err := db.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM semel_schema").Scan(&version); err != nil {
+			return fmt.Errorf("sqlite:%s: %w", file, err)
+		}
+	}
+	if version < script.version() {
+		return fmt.Errorf("sqlite:%s: the tables have version %d, and %d is needed; run semel migrate", file, version, script.version())
+	}
+	return nil
+}
+
+// prepare makes a missing file, unless it has to be there.
+func prepare(path string, existing bool) error {
+	if !existing {
+		return create(path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%w; name the file that the gateway uses, or make it with semel migrate", err)
+	}
+	return nil
 }
 
 // create makes a missing file that only its owner reads: records hold answers.

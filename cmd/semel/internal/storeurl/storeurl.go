@@ -1,18 +1,28 @@
 // Package storeurl opens the store that a --store URL names.
+//
+//   - storeurl.go: the kinds of URLs, and the open store
+//   - sqlite.go, postgres.go, mysql.go: opening each
+//   - address.go, parameter.go: the URL of a database's server
+//   - postgresconfig.go, mysqlconfig.go: the same in the words of the driver
+//   - schema.go: looking at a schema and bringing it up to date
 package storeurl
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/memstore"
 )
 
-const builtIn = "built in are memory: and sqlite:FILE"
+// Forms are the URLs that name a store, and SharedForms those of a store that more
+// than one process can open.
+const (
+	Forms       = "memory:, " + SharedForms
+	SharedForms = "sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE"
+)
 
 // Handle is an open store. Its optional capabilities are those of Store.
 type Handle struct {
@@ -21,6 +31,9 @@ type Handle struct {
 	Name string
 	// Shared is false if only this process sees the records.
 	Shared bool
+	// Warnings are sentences that an operator should read at start, beside what the
+	// store says itself.
+	Warnings []string
 
 	present func() error
 	close   func() error
@@ -34,53 +47,127 @@ func (h *Handle) Present() error { return h.present() }
 // Close frees what the store holds. No call may be under way.
 func (h *Handle) Close() error { return h.close() }
 
+// nothing is what there is to say, or to free, of some stores.
+func nothing() error { return nil }
+
+// kind of a store; its text is that of messages.
+type kind string
+
+const (
+	ofMemory   kind = "memory"
+	ofSQLite   kind = "sqlite"
+	ofPostgres kind = "postgres"
+	ofMySQL    kind = "mysql"
+)
+
+// target is what a URL names.
+type target struct {
+	kind    kind
+	file    string  // of sqlite
+	address address // of postgres and mysql
+}
+
 // Check reports what is wrong with a URL. It opens nothing.
 func Check(rawURL string) error {
 	_, err := parse(rawURL)
 	return err
 }
 
-// parse returns the file of a SQLite store, empty for the memory store.
-func parse(rawURL string) (file string, err error) {
+func parse(rawURL string) (t target, err error) {
 	scheme, rest, found := strings.Cut(rawURL, ":")
 	switch {
 	case !found:
-		return "", fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory: to keep records in memory", rawURL, rawURL)
+		return t, fmt.Errorf("%q names no store; write sqlite:%s for a file, or memory: to keep records in memory", rawURL, rawURL)
 	case scheme == "memory" && rest != "":
-		return "", fmt.Errorf("the memory store takes no name; write memory: instead of memory:%s", rest)
+		return t, fmt.Errorf("the memory store takes no name; write memory: instead of memory:%s", rest)
 	case scheme == "memory":
-		return "", nil
-	case scheme != "sqlite":
-		return "", fmt.Errorf("stores of the kind %q are not built in; %s", scheme, builtIn)
+		return target{kind: ofMemory}, nil
+	case scheme == "sqlite":
+		return parseSQLite(rest)
+	case scheme == "postgres" || scheme == "postgresql":
+		return parseServer(ofPostgres, scheme, rawURL)
+	case scheme == "mysql":
+		return parseServer(ofMySQL, scheme, rawURL)
+	case scheme == "mariadb":
+		return t, errors.New("write mysql:// for MariaDB too")
 	}
-	file = strings.TrimPrefix(rest, "//")
-	if file == "" || strings.HasPrefix(file, ":memory:") {
-		return "", errors.New("a SQLite store needs a file; write sqlite:semel.db, or memory: to keep records in memory")
-	}
-	return file, nil
+	return t, fmt.Errorf("stores of the kind %q are not built in; built in are %s", scheme, Forms)
 }
 
-// Open opens the store at rawURL. The caller closes it.
-func Open(ctx context.Context, rawURL string) (*Handle, error) {
-	file, err := parse(rawURL)
+func parseSQLite(rest string) (t target, err error) {
+	file := strings.TrimPrefix(rest, "//")
+	if file == "" || strings.HasPrefix(file, ":memory:") {
+		return t, errors.New("a SQLite store needs a file; write sqlite:semel.db, or memory: to keep records in memory")
+	}
+	return target{kind: ofSQLite, file: file}, nil
+}
+
+func parseServer(k kind, scheme, rawURL string) (t target, err error) {
+	port, known := postgresPort, postgresParameters
+	if k == ofMySQL {
+		port, known = mysqlPort, mysqlParameters
+	}
+	t = target{kind: k}
+	if t.address, err = parseAddress(scheme, rawURL, port); err != nil {
+		return t, err
+	}
+	err = t.address.check(known)
+	if k == ofMySQL {
+		err = errors.Join(err, checkMySQL(t.address))
+	}
+	return t, err
+}
+
+// Redacted is a URL as it may be shown: without passwords. Of one in which they
+// cannot be told from the rest nothing is left.
+func Redacted(rawURL string) string {
+	t, err := parse(rawURL)
 	switch {
 	case err != nil:
-		return nil, err
-	case file == "":
-		return openMemory()
+		return "xxxxx"
+	case t.kind == ofPostgres || t.kind == ofMySQL:
+		return t.address.redacted()
 	}
-	return openSQLite(ctx, file)
+	return rawURL
 }
 
+// Open opens the store at rawURL, and makes its tables or brings them up to date.
+// The caller closes it.
+func Open(ctx context.Context, rawURL string) (*Handle, error) { return open(ctx, rawURL, false) }
+
 // OpenExisting is [Open] for a store that a gateway has made: a file that is
-// missing is an error instead of a new, empty store.
+// missing, and tables of a server that are missing or old, are errors.
 func OpenExisting(ctx context.Context, rawURL string) (*Handle, error) {
-	if file, err := parse(rawURL); err == nil && file != "" {
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%w; name the file that the gateway uses", err)
-		}
+	return open(ctx, rawURL, true)
+}
+
+// OpenMigrated is [Open] for a store whose tables are made by other means: they are
+// left as they are, and missing or old ones are an error.
+func OpenMigrated(ctx context.Context, rawURL string) (*Handle, error) {
+	t, err := parse(rawURL)
+	if err == nil && t.kind == ofSQLite {
+		err = checkSQLite(ctx, t.file)
 	}
-	return Open(ctx, rawURL)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, rawURL, true)
+}
+
+func open(ctx context.Context, rawURL string, existing bool) (*Handle, error) {
+	t, err := parse(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	switch t.kind {
+	case ofSQLite:
+		return openSQLite(ctx, t.file, existing)
+	case ofPostgres:
+		return openPostgres(ctx, t.address, existing)
+	case ofMySQL:
+		return openMySQL(ctx, t.address, existing)
+	}
+	return openMemory()
 }
 
 func openMemory() (*Handle, error) {
@@ -88,6 +175,5 @@ func openMemory() (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	nothing := func() error { return nil }
 	return &Handle{Store: store, Name: "memory", present: nothing, close: nothing}, nil
 }
