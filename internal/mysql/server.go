@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,7 @@ type server map[string]string
 const variables = `SHOW VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'autocommit', 'transaction_isolation', 'tx_isolation',
 	'read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only', 'innodb_flush_log_at_trx_commit',
 	'innodb_doublewrite', 'innodb_flush_method', 'log_bin', 'binlog_format', 'sync_binlog', 'wsrep_on', 'wsrep_provider', 'group_replication_group_name',
-	'group_replication_single_primary_mode', 'innodb_lock_wait_timeout', 'max_allowed_packet')`
+	'group_replication_single_primary_mode', 'innodb_lock_wait_timeout', 'innodb_rollback_on_timeout', 'max_allowed_packet')`
 
 func askServer(ctx context.Context, db *sql.DB) (_ server, err error) {
 	rows, err := db.QueryContext(ctx, variables)
@@ -54,17 +55,13 @@ func (s server) isolation() string {
 	return s["tx_isolation"]
 }
 
-// version is that of the server's own kind.
+var versionForm = regexp.MustCompile(`^(?:5\.5\.5-)?(\d+)\.(\d+)`) // MariaDB puts 5.5.5- before its own, for old clients
+
+// version is that of the server's own kind; 0 if it cannot be read.
 func (s server) version() (major, minor int) {
-	text := strings.TrimPrefix(s["version"], "5.5.5-") // what MariaDB says to old clients
-	parts := strings.SplitN(text, ".", 3)
-	if len(parts) < 2 {
-		return 0, 0
-	}
-	major, errMajor := strconv.Atoi(parts[0])
-	minor, errMinor := strconv.Atoi(strings.TrimRight(parts[1], "-abcdefghijklmnopqrstuvwxyz"))
-	if errors.Join(errMajor, errMinor) != nil {
-		return 0, 0
+	if m := versionForm.FindStringSubmatch(s["version"]); m != nil {
+		major, _ = strconv.Atoi(m[1]) // digits, by the pattern
+		minor, _ = strconv.Atoi(m[2])
 	}
 	return major, minor
 }
