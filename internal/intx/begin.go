@@ -23,7 +23,7 @@ func (c *call[X]) begin(ctx context.Context) (Tx[X], semel.ClaimResult, error) {
 		first = noSeatLeft
 	}
 	tx, res, err := c.claimWithin(ctx, first)
-	if !c.locked(err) {
+	if !c.locked(ctx, err) {
 		return tx, res, c.unclaimed(ctx, err)
 	}
 	left := time.Until(c.patient)
@@ -37,13 +37,17 @@ func (c *call[X]) begin(ctx context.Context) (Tx[X], semel.ClaimResult, error) {
 		return nil, res, c.inProgress(semel.ErrWaitersFull)
 	}
 	tx, res, err = c.claimWithin(ctx, left)
-	if c.locked(err) {
+	if c.locked(ctx, err) {
 		return nil, res, c.inProgress(nil)
 	}
 	return tx, res, c.unclaimed(ctx, err)
 }
 
-func (c *call[X]) locked(err error) bool { return err != nil && c.db.Class(err) == ClassLocked }
+// locked reports a claim that another transaction keeps out, if the caller is still
+// there.
+func (c *call[X]) locked(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && c.db.Class(err) == ClassLocked
+}
 
 // inProgress tells a duplicate of a transaction under way, of which nothing is known.
 func (c *call[X]) inProgress(cause error) error {

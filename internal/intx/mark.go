@@ -23,7 +23,7 @@ func (f *Flow[X]) Mark(ctx context.Context, tx X, op semel.Op) (first bool, err 
 		res, err = c.markWithin(ctx, tx, noSeatLeft)
 	}
 	switch {
-	case c.locked(err):
+	case c.locked(ctx, err):
 		return false, c.inProgress(nil)
 	case err != nil:
 		return false, err

@@ -1,0 +1,169 @@
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/inbox"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/sqlstore"
+	"modernc.org/sqlite"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// world is an engine with a driver.
+type world struct {
+	name string
+	// open returns a fixture with a database of its own and this many connections.
+	open func(t *testing.T, conns int) *fixture
+	// oneWriter: a transaction keeps all others out, whatever their keys.
+	oneWriter bool
+	// aborts: a statement that failed leaves its transaction of no use.
+	aborts bool
+}
+
+func worlds() []world {
+	return []world{
+		{name: "sqlite", open: openSQLite, oneWriter: true},
+		{name: "mariadb", open: openMariaDB},
+	}
+}
+
+// fixture is a database with the tables of the bank and of a store.
+type fixture struct {
+	bank
+	world world
+	store semel.Store
+	box   func(t *testing.T, opts *inbox.Options) box
+}
+
+// values counts the done records that have a value.
+func (f *fixture) values(t *testing.T) int {
+	t.Helper()
+	return f.number(t, "SELECT COUNT(*) FROM semel_record WHERE state = 3 AND result_kind = 1")
+}
+
+// read returns the record of an operation.
+func (f *fixture) read(t *testing.T, op semel.Op) semel.Record {
+	t.Helper()
+	rec, err := f.store.Read(context.WithoutCancel(t.Context()), semel.ReadParams{Key: op.Key.ID()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// rule is one thing that must hold in every world.
+type rule struct {
+	name string
+	run  func(t *testing.T, f *fixture)
+	// conns are the connections of the pool; 0 means 16.
+	conns int
+	// free: the business tables are not as the rule of one effect per value wants them.
+	free bool
+}
+
+// everywhere runs rules in all worlds.
+func everywhere(t *testing.T, rules []rule) {
+	t.Helper()
+	for _, w := range worlds() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for _, r := range rules {
+				t.Run(r.name, func(t *testing.T) {
+					t.Parallel()
+					f := w.open(t, cmp.Or(r.conns, 16))
+					f.world = w
+					r.run(t, f)
+					if !r.free {
+						f.check(t, f)
+					}
+				})
+			}
+		})
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func openSQLite(t *testing.T, conns int) *fixture {
+	t.Helper()
+	connector, err := sqlstore.Connector(&sqlite.Driver{}, filepath.Join(t.TempDir(), "bank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlstore.OpenSQLite(t.Context(), connector, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.DB().SetMaxOpenConns(conns)
+	return sqlFixture(t, store)
+}
+
+func openMariaDB(t *testing.T, conns int) *fixture {
+	t.Helper()
+	db := openSQL(t, "mysql", engines.MariaDB(t).Database(t), conns)
+	store, err := sqlstore.NewMySQL(t.Context(), db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sqlFixture(t, store)
+}
+
+func openSQL(t *testing.T, driver, dsn string, conns int) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db
+}
+
+// sqlFixture makes the fixture of a store of package sqlstore.
+func sqlFixture(t *testing.T, store *sqlstore.Store) *fixture {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	f := &fixture{bank: bank{store.DB()}, store: store}
+	f.box = func(t *testing.T, opts *inbox.Options) box {
+		t.Helper()
+		b, err := inbox.New(store, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sqlBox{b}
+	}
+	f.create(t)
+	return f
+}
+
+// begin starts a transaction of the bank's own, which ends with the test.
+func (f *fixture) begin(t *testing.T) *sql.Tx {
+	t.Helper()
+	tx, err := f.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	return tx
+}
