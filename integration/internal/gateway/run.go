@@ -19,6 +19,10 @@ type Process struct {
 	Admin string // where /metrics is
 	PID   int
 	log   log
+
+	cmd    *exec.Cmd
+	read   chan struct{} // closed when the log has ended
+	killed bool
 }
 
 // Log is what the process has logged so far.
@@ -53,11 +57,22 @@ func Start(t *testing.T, binary, upstream, file string, flags ...string) *Proces
 	if err != nil {
 		t.Fatal(err)
 	}
+	return start(t, binary, upstream, filepath.Dir(file), "sqlite:"+file, flags)
+}
+
+// StartOn is Start on the store at a URL.
+func StartOn(t *testing.T, binary, upstream, store string, flags ...string) *Process {
+	t.Helper()
+	return start(t, binary, upstream, t.TempDir(), store, flags)
+}
+
+func start(t *testing.T, binary, upstream, dir, store string, flags []string) *Process {
+	t.Helper()
 	cmd := exec.Command(binary, append([]string{
-		"proxy", "--upstream", upstream, "--principal", "global", "--store", "sqlite:" + file,
+		"proxy", "--upstream", upstream, "--principal", "global", "--store", store,
 		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log-format", "json",
 	}, flags...)...)
-	cmd.Dir = filepath.Dir(file)
+	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -66,11 +81,21 @@ func Start(t *testing.T, binary, upstream, file string, flags ...string) *Proces
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{PID: cmd.Process.Pid}
-	read := make(chan struct{})
-	t.Cleanup(func() { stop(t, cmd, read) })
-	p.listening(t, stderr, read)
+	p := &Process{PID: cmd.Process.Pid, cmd: cmd, read: make(chan struct{})}
+	t.Cleanup(func() { p.stop(t) })
+	p.listening(t, stderr)
 	return p
+}
+
+// Kill ends the process by SIGKILL, in the middle of what it does.
+func (p *Process) Kill(t *testing.T) {
+	t.Helper()
+	p.killed = true
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.read
+	p.cmd.Wait() // it says that it was killed
 }
 
 // Where it listens, in the first line of either form of the log.
@@ -81,12 +106,12 @@ var (
 
 // listening reads the first line of the log, which says where, and goes on reading
 // until the process ends.
-func (p *Process) listening(t *testing.T, stderr io.Reader, read chan<- struct{}) {
+func (p *Process) listening(t *testing.T, stderr io.Reader) {
 	t.Helper()
 	lines := bufio.NewReader(io.TeeReader(stderr, &p.log))
 	first, err := lines.ReadString('\n')
 	go func() {
-		defer close(read)
+		defer close(p.read)
 		io.Copy(io.Discard, lines)
 	}()
 	listen, admin := listenField.FindStringSubmatch(first), adminField.FindStringSubmatch(first)
@@ -96,14 +121,17 @@ func (p *Process) listening(t *testing.T, stderr io.Reader, read chan<- struct{}
 	p.URL, p.Admin = "http://"+listen[1], "http://"+admin[1]
 }
 
-func stop(t *testing.T, cmd *exec.Cmd, read <-chan struct{}) {
-	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+func (p *Process) stop(t *testing.T) {
+	if p.killed {
+		return
+	}
+	late := time.AfterFunc(time.Minute, func() { p.cmd.Process.Kill() })
 	defer late.Stop()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}
-	<-read
-	if err := cmd.Wait(); err != nil {
+	<-p.read
+	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("the gateway ended with %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func openMySQL(ctx context.Context, a address, existing bool) (*Handle, error) {
 		Prefix: a.params[tablePrefix], Timeout: a.duration(callTimeout, 0), NoMigrate: existing,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, withFix(err)), db.Close())
 	}
 	return &Handle{
 		Store: store, Name: name, Shared: true, Warnings: mysqlWarnings(cfg), present: nothing,

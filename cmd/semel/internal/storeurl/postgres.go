@@ -30,7 +30,7 @@ func openPostgres(ctx context.Context, a address, existing bool) (*Handle, error
 	store, err := pgxstore.New(ctx, pool, opts)
 	if err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, withFix(err))
 	}
 	return &Handle{
 		Store: store, Name: name, Shared: true, Warnings: postgresWarnings(cfg.ConnConfig), present: nothing,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/semel-go/semel/sqlstore"
 )
 
@@ -35,6 +37,21 @@ func look(ctx context.Context, rawURL string, open func(context.Context, string)
 		return "", 0, err
 	}
 	return h.Name, script.version(), h.Close()
+}
+
+// withFix adds to the error of a role that may not create tables what to do.
+func withFix(err error) error {
+	const insufficientPrivilege, noDatabaseAccess, noTableAccess = "42501", 1044, 1142
+	state, isPostgres := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	denied, isMySQL := errors.AsType[*mysql.MySQLError](err)
+	if isPostgres && state.SQLState() == insufficientPrivilege ||
+		isMySQL && (denied.Number == noDatabaseAccess || denied.Number == noTableAccess) {
+		return fmt.Errorf("%w; if this role may not make tables, let their owner run semel migrate", err)
+	}
+	return err
 }
 
 // Script is the SQL that makes the tables of a store.
