@@ -87,13 +87,5 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 // businessTable runs the contenders on one database.
 func businessTable(ctx context.Context, cfg window.Config, title string, contenders []window.Contender) (*window.Table, error) {
 	table := &window.Table{Title: title, Notes: []string{businessNote}}
-	for _, callers := range []int{1, 16, 128} {
-		cfg.Callers = callers
-		figures, err := window.Run(ctx, cfg, contenders...)
-		if err != nil {
-			return nil, err
-		}
-		table.Add(window.Callers(callers), figures)
-	}
-	return table, nil
+	return table, underLoad(ctx, cfg, table, contenders, 1, 16, 128)
 }

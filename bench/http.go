@@ -32,19 +32,11 @@ func httpSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
 			"carry a key. *New* sends a new key each time, on the memory store; *replay* the same key again.",
 		},
 	}
-	for _, callers := range []int{1, 16, 64} {
-		cfg.Callers = callers
-		figures, err := window.Run(ctx, cfg,
-			window.Contender{Name: "bare handler", Cycle: bare.poster(true)},
-			window.Contender{Name: "Semel, new", Cycle: guarded.poster(true)},
-			window.Contender{Name: "Semel, replay", Cycle: guarded.poster(false)},
-		)
-		if err != nil {
-			return nil, err
-		}
-		table.Add(window.Callers(callers), figures)
-	}
-	return table, nil
+	return table, underLoad(ctx, cfg, table, []window.Contender{
+		{Name: "bare handler", Cycle: bare.poster(true)},
+		{Name: "Semel, new", Cycle: guarded.poster(true)},
+		{Name: "Semel, replay", Cycle: guarded.poster(false)},
+	}, 1, 16, 64)
 }
 
 func answerRequest(w http.ResponseWriter, r *http.Request) {

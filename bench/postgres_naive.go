@@ -100,3 +100,12 @@ func (n *naivePGX) cycleSingle(ctx context.Context, _ int) error {
 	_, err := n.pool.Exec(ctx, pgxUpdateOwn, key, make([]byte, payload))
 	return err
 }
+
+// replay reads a stored response.
+func (n *naivePGX) replay(ctx context.Context, _ int) error {
+	response, _, err := n.find(ctx, storedKey())
+	if err == nil && len(response) != payload {
+		err = errors.New("a stored response is not there")
+	}
+	return err
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
 )
@@ -18,10 +17,6 @@ func sqliteGrowthSuite(ctx context.Context, cfg window.Config) (*window.Table, e
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	table := &window.Table{
-		Title: "SQLite, by number of stored records",
-		Notes: []string{"The cycle of the first table, 128 callers, on files that hold this many records already."},
-	}
 	var contenders []window.Contender
 	for _, n := range []int{1_000, 1_000_000} {
 		store, err := openStore(ctx, filepath.Join(dir, fmt.Sprint(n)))
@@ -32,13 +27,7 @@ func sqliteGrowthSuite(ctx context.Context, cfg window.Config) (*window.Table, e
 		if err := fill(ctx, store, n); err != nil {
 			return nil, err
 		}
-		contenders = append(contenders, window.Contender{Name: fmt.Sprintf("%d records", n), Cycle: storeCycle(store, 24*time.Hour)})
+		contenders = append(contenders, grown(n, store))
 	}
-	cfg.Callers = 128
-	figures, err := window.Run(ctx, cfg, contenders...)
-	if err != nil {
-		return nil, err
-	}
-	table.Add("128 callers", figures)
-	return table, nil
+	return growthTable(ctx, cfg, "SQLite, by number of stored records", contenders)
 }

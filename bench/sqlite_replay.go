@@ -45,18 +45,10 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 		Title: "SQLite, replays",
 		Notes: []string{"A cycle is the claim of a key that is done, answered with 300 bytes. *Naive* is its SELECT."},
 	}
-	for _, callers := range []int{1, 16, 128} {
-		cfg.Callers = callers
-		figures, err := window.Run(ctx, cfg,
-			window.Contender{Name: "naive", Cycle: n.replay},
-			window.Contender{Name: "Semel", Cycle: func(ctx context.Context, _ int) error { return replay(ctx, store) }},
-		)
-		if err != nil {
-			return nil, err
-		}
-		table.Add(window.Callers(callers), figures)
-	}
-	return table, nil
+	return table, underLoad(ctx, cfg, table, []window.Contender{
+		{Name: "naive", Cycle: n.replay},
+		{Name: "Semel", Cycle: storedCycle(store)},
+	}, 1, 16, 128)
 }
 
 // storedKey is one of the keys that naive.fill stores.
