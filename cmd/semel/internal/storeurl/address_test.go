@@ -188,6 +188,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"mysql://u@h/d?tls_cert=f":                     "need one another",
 		"mysql://u@h/d?parseTime=true":                 `"parseTime" is no parameter`,
 		"mysql://u@h/d?tls=1":                          "is not one of true, skip-verify, preferred, false",
+		"mysql://u@h/d?allowCleartextPasswords=true":   "add tls=true",
 		"mysql://u@h/d?allowCleartextPassword=true":    "did you mean allowCleartextPasswords?",
 		"mysql://u@h/d?pool_max_conn_lifetime=forever": "no duration",
 	} {

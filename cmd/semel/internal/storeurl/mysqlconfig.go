@@ -49,6 +49,8 @@ func checkMySQL(a address) error {
 	refuse(socket != "" && len(a.hosts) > 0, "a socket and a host are there; take one of them out")
 	refuse(socket != "" && (mode != "" || a.usesCertificates()), "a socket has no TLS; take the tls parameters out")
 	refuse(a.usesCertificates() && mode != "" && mode != tlsVerified, "tls_ca, tls_cert, tls_key and tls_name need tls=true")
+	refuse(a.params["allowCleartextPasswords"] == "true" && socket == "" && mode != tlsVerified && !a.usesCertificates(),
+		"allowCleartextPasswords would send the password in the clear; add tls=true")
 	refuse((a.params["tls_cert"] == "") != (a.params["tls_key"] == ""), "tls_cert and tls_key need one another")
 	return errors.Join(errs...)
 }
