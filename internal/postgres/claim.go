@@ -87,13 +87,22 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 	return s.claimMany(ctx, all)
 }
 
-// claimFirst is a batch of one.
-func (s *Store) claimFirst(ctx context.Context, c *claim) error {
-	res, next, err := s.text.enter(ctx, s.db, waitMany, &c.p)
+// claimFirst is a batch of one. The statement for new keys is the cheaper one, as long
+// as keys are new.
+func (s *Store) claimFirst(ctx context.Context, c *claim) (err error) {
+	next := again
+	if !s.repeated.Load() {
+		c.result, next, err = s.text.enterNew(ctx, s.db, waitMany, &c.p)
+	}
+	if err == nil && next == again {
+		var moved bool
+		c.result, next, moved, err = s.text.enter(ctx, s.db, waitMany, &c.p)
+		s.repeated.Store(!moved)
+	}
 	if err != nil {
 		return spoilt(err)
 	}
-	c.result, c.alone = res, next != settled
+	c.alone = next != settled
 	return nil
 }
 

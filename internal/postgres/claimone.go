@@ -19,7 +19,7 @@ var errBusy = fmt.Errorf("%w: postgres: the record changed %d times under the ca
 // database comes back as it is.
 func (t *Text) Claim(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, error) {
 	for range tries {
-		res, step, err := t.enter(ctx, q, wait, p)
+		res, step, _, err := t.enter(ctx, q, wait, p)
 		if err != nil || step == settled {
 			return res, err
 		}
@@ -43,16 +43,28 @@ const (
 	takes               // there is a record that can be claimed
 )
 
+// enterNew claims a new key; where there is a record it has to be done again, by
+// enter.
+func (t *Text) enterNew(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, step, error) {
+	var fence, started, now int64
+	found, err := scalars(ctx, q.Query, t.insertNew, insertArgs(wait, p), &fence, &started, &now)
+	if err != nil || !found {
+		return semel.ClaimResult{}, again, err
+	}
+	return claimed(sqlrecord.Fresh(p, started, fence), p, now)
+}
+
 // enter claims a new key, or judges the record that is there.
-func (t *Text) enter(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, step, error) {
+func (t *Text) enter(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (res semel.ClaimResult, next step, moved bool, err error) {
 	var s *seen
 	if err := q.Query(ctx, t.insert, insertArgs(wait, p), one(&s)); err != nil {
-		return semel.ClaimResult{}, settled, err
+		return res, settled, false, err
 	}
 	if s == nil {
-		return semel.ClaimResult{}, again, nil
+		return res, again, false, nil
 	}
-	return s.entered(p)
+	res, next, err = s.entered(p)
+	return res, next, s.moved, err
 }
 
 // take claims a record that is there.

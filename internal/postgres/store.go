@@ -33,8 +33,10 @@ type Store struct {
 	claims  *combiner.Combiner[*claim]
 	owners  *combiner.Combiner[*owner]
 	held    heldKeys
-	told    notifier
-	closed  atomic.Bool
+	// repeated: the last claim outside of a batch met a record.
+	repeated atomic.Bool
+	told     notifier
+	closed   atomic.Bool
 }
 
 var (

@@ -10,9 +10,9 @@ import (
 // Text are the statements for tables with one prefix. Each is one atomic step, in
 // a transaction of its own or in one of the caller's.
 type Text struct {
-	// A claim: of a new key, or telling of the record that is there; the same for a
-	// batch; of a record that is there.
-	insert, insertMany, retake string
+	// A claim: of a new key; of one that may be new, telling of the record that is there;
+	// the same for a batch; of a record that is there.
+	insertNew, insert, insertMany, retake string
 	// An owner's transitions: for one key; for a batch; for one key, with the record
 	// as the answer, which says why it did not move.
 	finish, finishMany, finishWhy             string
@@ -90,7 +90,7 @@ func NewText(prefix string) *Text {
 		return strings.ReplaceAll(fill.Replace(text), sqlrecord.DefaultPrefix, prefix)
 	}
 	return &Text{
-		insert: x(textInsert), insertMany: x(textInsertMany), retake: x(textTake),
+		insertNew: x(textNew), insert: x(textInsert), insertMany: x(textInsertMany), retake: x(textTake),
 		finish: x(textFinish + "r.waited"), finishMany: x(textFinishMany), finishWhy: x(explained(textFinish)),
 		renew: x(textRenew + "r.waited"), renewMany: x(textRenewMany), renewWhy: x(explained(textRenew)),
 		checkpoint: x(textCheckpoint + "r.waited"), checkpointMany: x(textCheckpointMany), checkpointWhy: x(explained(textCheckpoint)),

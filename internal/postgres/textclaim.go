@@ -6,14 +6,12 @@ package postgres
 const insertColumns = `key, format, state, policy, token, fence, attempt, lease_until, expires_at, started_at, doubt_since, cause,
 	fingerprint, scope_id, operation, key_text, result_kind`
 
-// textInsert claims a key that has no record, or else tells of the record that is
-// there: both halves see the snapshot that was taken before. No row at all means
-// that somebody else inserted the key meanwhile.
+// textNew claims a key that has no record. It is most of all claims, and has little to
+// read back; no row says that there is a record.
 //
 // $2 key $3 token $4 state $5 policy $6 lease $7 retention, negative for forever
 // $8 fingerprint $9 scope_id $10 operation $11 key_text
-const textInsert = `
-WITH moved AS (
+const textNew = `
 	INSERT INTO semel_record (` + insertColumns + `)
 	SELECT $2::uuid, 1, $4::smallint, $5::smallint, $3::uuid, greatest(i.now, (SELECT fence + 1 FROM semel_floor)), 1,
 		i.now + $6::bigint, CASE WHEN $7::bigint < 0 THEN {never} ELSE i.now + $7::bigint END, i.now, 0, 0,
@@ -21,8 +19,14 @@ WITH moved AS (
 	FROM (SELECT {clock} AS now) AS i
 	WHERE {bounded}
 	ON CONFLICT (key) DO NOTHING
-	RETURNING fence, started_at)
-SELECT true, {clock}, false, {fresh} FROM moved AS r
+	RETURNING fence, started_at, {clock} AS now`
+
+// textInsert is textNew that tells of the record that is there otherwise: both halves
+// see the snapshot that was taken before. No row at all means that somebody else
+// inserted the key meanwhile.
+const textInsert = `
+WITH moved AS (` + textNew + `)
+SELECT true, r.now, false, {fresh} FROM moved AS r
 UNION ALL
 SELECT false, {clock}, r.waited, {columns} FROM semel_record AS r WHERE r.key = $2::uuid AND NOT EXISTS (SELECT FROM moved)`
 

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/intx"
+	"github.com/semel-go/semel/internal/sqlrecord"
+	"github.com/semel-go/semel/internal/sqltx"
+)
+
+// InTx are the statements for records in transactions of their effects. The first
+// statement of a claim keeps the lock_timeout of the transaction in a setting of its
+// own, which Restore puts back.
+type InTx struct {
+	text         *Text
+	fill, filled string
+	Restore      string
+}
+
+// NewInTx returns the statements for the tables of a store.
+func NewInTx(s *Store) *InTx {
+	prefix := strings.TrimSuffix(s.text.channel, channelName)
+	keeping := func(text string) string { return strings.ReplaceAll(text, condition("{bounded}"), boundedKeeping) }
+	fill := strings.ReplaceAll(strings.NewReplacer(conditions...).Replace(textFill), sqlrecord.DefaultPrefix, prefix)
+	return &InTx{
+		text:    &Text{insert: keeping(s.text.insert), retake: keeping(s.text.retake)},
+		fill:    fill,
+		filled:  "WITH filled AS (" + fill + ") SELECT 1 / count(*) FROM filled",
+		Restore: textRestore,
+	}
+}
+
+const channelName = "changed"
+
+// condition is the text of a condition.
+func condition(name string) string { return strings.NewReplacer(conditions...).Replace(name) }
+
+const (
+	// boundedKeeping is {bounded} in a transaction that goes on. OFFSET 0 makes the
+	// inner setting the first one.
+	boundedKeeping = `(SELECT set_config('lock_timeout', coalesce(nullif($1::text, ''), current_setting('lock_timeout')), true) FROM (
+	SELECT set_config('semel.lock_timeout', coalesce(nullif(current_setting('semel.lock_timeout', true), ''), current_setting('lock_timeout')), true) OFFSET 0) AS kept) IS NOT NULL`
+	textRestore = `SELECT set_config('lock_timeout', current_setting('semel.lock_timeout'), true), set_config('semel.lock_timeout', '', true)`
+	// textFill puts the result into a record that was claimed as done, in the
+	// transaction that claimed it.
+	//
+	// $1 key $2 token $3 result_kind $4 result $5 half of the retention, rounded up
+	// $6 retention, negative for forever
+	textFill = `
+UPDATE semel_record AS r SET result_kind = $3::smallint, result = $4::bytea,
+	expires_at = CASE WHEN r.expires_at - {clock} >= $5::bigint THEN r.expires_at WHEN $6::bigint < 0 THEN {never} ELSE {clock} + $6::bigint END
+WHERE r.key = $1::uuid AND r.token = $2::uuid AND r.token <> {zero} AND r.format = 1 AND r.state = 3 AND r.result_kind = 3
+RETURNING true`
+)
+
+// Claim is [Text.Claim] in a transaction that goes on.
+func (x *InTx) Claim(ctx context.Context, q Querier, wait time.Duration, p *semel.ClaimParams) (semel.ClaimResult, error) {
+	return x.text.Claim(ctx, q, waitOf(wait), p)
+}
+
+// First is the first statement of Claim, which [ReadInsert] reads.
+func (x *InTx) First(wait time.Duration, p *semel.ClaimParams) (text string, args []any) {
+	return x.text.insert, insertArgs(waitOf(wait), p)
+}
+
+func waitOf(wait time.Duration) Wait {
+	return Wait(strconv.FormatInt(max(wait.Milliseconds(), 1), 10))
+}
+
+// Fill is the statement that puts the result into the record; it answers one row if
+// the record is as Claim has made it.
+func (x *InTx) Fill(p *semel.FinishParams) (text string, args []any) {
+	return x.fill, []any{
+		uuid(p.Key), uuid(p.Token), int64(p.Result.Kind), null(p.Result.Data), sqlrecord.Half(p.Retention), micros(p.Retention),
+	}
+}
+
+// MustFill is Fill for a pipeline that goes on with the commit: it fails, which
+// [Unfilled] recognises, if the record is not as Claim has made it.
+func (x *InTx) MustFill(p *semel.FinishParams) (text string, args []any) {
+	_, args = x.Fill(p)
+	return x.filled, args
+}
+
+// Unfilled reports the failure of [InTx.MustFill]: a division by zero.
+func Unfilled(err error) bool { return stateOfError(err) == "22012" }
+
+// ClassInTx says what an error means for a transaction, and whether it leaves the
+// outcome open when a commit fails with it.
+func ClassInTx(err error) (class intx.Class, open bool) {
+	c, state := classOf(err), stateOfError(err)
+	open = state == "" || c == classLost || c == classUnsent
+	switch c {
+	case classAgain:
+		return intx.ClassConflict, open
+	case classHeld:
+		return intx.ClassLocked, open
+	case classLost, classUnsent:
+		return intx.ClassLost, open
+	}
+	return intx.ClassOther, open
+}
+
+// SQLInTx is the dialect of package inbox.
+func SQLInTx(s *Store) sqltx.Dialect { return sqlInTx{NewInTx(s)} }
+
+type sqlInTx struct{ *InTx }
+
+// ClaimTx is [sqltx.Dialect]'s.
+func (x sqlInTx) ClaimTx(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
+	return x.Claim(ctx, OnTx(tx), wait, p)
+}
+
+// RestoreTx is [sqltx.Dialect]'s.
+func (x sqlInTx) RestoreTx() string { return x.Restore }
+
+// FinishTx is [sqltx.Dialect]'s.
+func (x sqlInTx) FinishTx(ctx context.Context, tx *sql.Tx, p *semel.FinishParams) (found bool, err error) {
+	text, args := x.Fill(p)
+	err = OnTx(tx).Query(ctx, text, args, func(Row) error {
+		found = true
+		return nil
+	})
+	return found, err
+}
+
+// ClassTx is [sqltx.Dialect]'s.
+func (x sqlInTx) ClassTx(err error) (intx.Class, bool) { return ClassInTx(err) }
