@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/semel-go/semel/bench/internal/cpu"
 	"github.com/semel-go/semel/bench/internal/window"
 )
 
@@ -43,6 +44,7 @@ func suites() []suite {
 		{"business-postgres", businessPostgresSuite},
 		{"business-mariadb", businessMariaDBSuite},
 		{"business-sqlite", businessSQLiteSuite},
+		{"purge", purgeSuite},
 		{"memory", memorySuite},
 		{"replay", replaySuite},
 		{"http", httpSuite},
@@ -58,7 +60,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	cfg := window.Config{Window: *length, Rounds: *rounds}
+	cfg := window.Config{Window: *length, Rounds: *rounds, CPU: cpu.NewMeter().Used}
 	if err := runSuites(ctx, *only, cfg, *file); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -51,7 +51,7 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 	}, 1, 16, 128)
 }
 
-// storedKey is one of the keys that naive.fill stores.
+// storedKey is one of the keys that fillSQLite and fillNaive store.
 func storedKey() string { return fmt.Sprintf("key-%022d", rand.IntN(stored)*7919%1_000_000_007) }
 
 func numbered(n int) (key semel.KeyID) {

@@ -10,18 +10,29 @@ import (
 type Table struct {
 	Title string
 	Notes []string // sentences under the title
-	rows  []string
+	// Columns are the headings. Default: those of Add.
+	Columns []string
+	rows    []string
 }
+
+// AddRow appends a row of other figures.
+func (t *Table) AddRow(cells ...string) {
+	t.rows = append(t.rows, line(cells))
+}
+
+func line(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
 // Add appends the figures of one run. The first contender is what the others are
 // compared with.
 func (t *Table) Add(what string, figures []Figure) {
 	base := figures[0]
 	for _, f := range figures {
-		t.rows = append(t.rows, fmt.Sprintf("| %s | %s | %.0f | %s | %.2f× | %.2f× |", what, f.Name,
-			f.PerSecond, f.CPU.Round(100*time.Nanosecond), f.PerSecond/base.PerSecond, float64(base.CPU)/float64(f.CPU)))
+		t.AddRow(what, f.Name, fmt.Sprintf("%.0f", f.PerSecond), f.CPU.Round(100*time.Nanosecond).String(),
+			times(f.PerSecond/base.PerSecond), times(float64(base.CPU)/float64(f.CPU)))
 	}
 }
+
+func times(ratio float64) string { return fmt.Sprintf("%.2f×", ratio) }
 
 // Callers names a load.
 func Callers(n int) string {
@@ -35,7 +46,11 @@ func Callers(n int) string {
 func (t *Table) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", t.Title, strings.Join(t.Notes, "\n"))
-	b.WriteString("| load | program | cycles/s | CPU a cycle | speed ÷ the first | thrift ÷ the first |\n|---|---|---|---|---|---|\n")
+	columns := t.Columns
+	if columns == nil {
+		columns = []string{"load", "program", "cycles/s", "CPU a cycle", "speed ÷ the first", "thrift ÷ the first"}
+	}
+	fmt.Fprintf(&b, "%s\n|%s\n", line(columns), strings.Repeat("---|", len(columns)))
 	b.WriteString(strings.Join(t.rows, "\n"))
 	b.WriteString("\n")
 	return b.String()

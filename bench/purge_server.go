@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/semel-go/semel/bench/internal/window"
+)
+
+func purgePostgres(ctx context.Context, cfg window.Config, table *window.Table) error {
+	p, err := openPostgres(ctx, &cfg, "purge")
+	if err != nil {
+		return err
+	}
+	defer p.close(ctx)
+	if _, err := openNaivePGX(ctx, p); err != nil {
+		return err
+	}
+	db, err := p.db()
+	if err != nil {
+		return err
+	}
+	store, err := p.store(ctx)
+	if err != nil {
+		return err
+	}
+	m := purgeRun{cfg: cfg, table: table, database: "PostgreSQL"}
+	if err := m.measure(oneDelete, func() error { return p.fillNaive(ctx, expired) }, deleteAll(ctx, db, "now()")); err != nil {
+		return err
+	}
+	return m.measure("Semel", func() error { return p.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, store))
+}
+
+func purgeMariaDB(ctx context.Context, cfg window.Config, table *window.Table) error {
+	m, err := openMariaDB(ctx, &cfg, "purge")
+	if err != nil {
+		return err
+	}
+	defer m.close(ctx)
+	n, err := openNaiveMariaDB(ctx, m)
+	if err != nil {
+		return err
+	}
+	store, err := m.store(ctx)
+	if err != nil {
+		return err
+	}
+	run := purgeRun{cfg: cfg, table: table, database: "MariaDB"}
+	if err := run.measure(oneDelete, func() error { return m.fillNaive(ctx, expired) }, deleteAll(ctx, n.db, "1")); err != nil {
+		return err
+	}
+	return run.measure("Semel", func() error { return m.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, store))
+}
+
+func purgeSQLite(ctx context.Context, cfg window.Config, table *window.Table) error {
+	dir, err := os.MkdirTemp("", "semel-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	n, err := openNaive(filepath.Join(dir, "naive.db"))
+	if err != nil {
+		return err
+	}
+	defer n.db.Close()
+	store, err := openStore(ctx, filepath.Join(dir, "semel.db"))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	run := purgeRun{cfg: cfg, table: table, database: "SQLite"}
+	if err := run.measure(oneDelete, func() error { return n.fillSQLite(ctx, expired) }, deleteAll(ctx, n.db, "1")); err != nil {
+		return err
+	}
+	return run.measure("Semel", func() error {
+		if err := fill(ctx, store, expired); err != nil {
+			return err
+		}
+		return execAll(ctx, store.DB(), "UPDATE semel_record SET expires_at = 1")
+	}, purgeChunk(ctx, store))
+}
