@@ -18,6 +18,26 @@ func TestPostgresPausesAndResumes(t *testing.T) {
 	hangsWhilePaused(t, &pg.Server, open(t, "pgx", pg.Database(t)))
 }
 
+// A session that computes looks up from its work too seldom to see that the server has
+// gone.
+func TestKillEndsBusySessions(t *testing.T) {
+	t.Parallel()
+	pg := NewPostgres(t, nil)
+	db := open(t, "pgx", pg.URL())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := db.Exec("SELECT count(*) FROM generate_series(1, 1000000000) AS busy")
+		ended <- err
+	}()
+	if err := pg.until("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%AS busy' AND state = 'active')"); err != nil {
+		t.Fatal(err)
+	}
+	pg.Kill(t)
+	if err := <-ended; err == nil {
+		t.Error("the query went on to its end")
+	}
+}
+
 func TestStandbyIsPromoted(t *testing.T) {
 	t.Parallel()
 	pg := NewPostgres(t, nil)

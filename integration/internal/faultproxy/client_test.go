@@ -22,7 +22,8 @@ type client struct {
 	dsn     string  // of db
 	table   string
 	insert  string // with a parameter
-	resends bool   // after an end of file
+	mysql   bool
+	resends bool // after an end of file
 }
 
 // each runs a test with all drivers: with simple queries, prepared statements, and
@@ -49,8 +50,8 @@ func each(t *testing.T, test func(t *testing.T, c *client)) {
 // connect gives the test a table of its own.
 func connect(t *testing.T, driver, dsn, parameters string) *client {
 	t.Helper()
-	c := &client{table: "t_" + rand.Text(), resends: driver == "postgres"}
-	if driver == "mysql" {
+	c := &client{table: "t_" + rand.Text(), mysql: driver == "mysql", resends: driver == "postgres"}
+	if c.mysql {
 		c.proxy, c.insert = MySQL(t, engines.MariaDB(t).Addr()), "INSERT INTO "+c.table+" VALUES (?)"
 	} else {
 		c.proxy, c.insert = Postgres(t, engines.Postgres(t).Addr()), "INSERT INTO "+c.table+" VALUES ($1)"

@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"fmt"
 	"testing"
 )
 
@@ -18,6 +19,26 @@ func TestCutReplyOfStatement(t *testing.T) {
 			t.Errorf("there are %d rows, want the one of the executed statement", got)
 		}
 		c.works(t)
+	})
+}
+
+// A server that met the cut while it was sending its rows would roll back.
+func TestCutReplyWaitsForItsEnd(t *testing.T) {
+	each(t, func(t *testing.T, c *client) {
+		const many = 100_000
+		numbers := fmt.Sprintf("generate_series(1, %d)", many)
+		if c.mysql {
+			numbers = fmt.Sprintf("seq FROM seq_1_to_%d", many)
+		}
+		c.proxy.Arm(isInsert, CutReply())
+		rows, err := c.db.Query("INSERT INTO " + c.table + " SELECT " + numbers + " RETURNING n")
+		if err == nil {
+			t.Error("the client got a reply")
+			rows.Close()
+		}
+		if got := c.rows(t); got != many {
+			t.Errorf("there are %d rows, want the %d of the executed statement", got, many)
+		}
 	})
 }
 

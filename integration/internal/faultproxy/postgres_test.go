@@ -109,9 +109,10 @@ func TestPostgresPipeline(t *testing.T) {
 	cut := c.proxy.Arm(func(string) bool { second++; return second == 2 }, CutReply())
 	for range 3 {
 		p.SendQueryParams(c.insert, [][]byte{[]byte("1")}, nil, nil, nil)
-		if err := p.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		p.SendPipelineSync()
+	}
+	if err := p.Flush(); err != nil {
+		t.Fatal(err)
 	}
 	answered := 0
 	for {
@@ -161,4 +162,16 @@ func TestPostgresPassesCancelRequests(t *testing.T) {
 		default: // it came before the statement
 		}
 	}
+}
+
+// pgx asks to cancel what it gets no reply to. The statement is to be executed even if
+// that would come in time.
+func TestPostgresResetLosesCancelRequests(t *testing.T) {
+	t.Parallel()
+	c, conn := pgxClient(t, engines.Postgres(t).Database(t), "")
+	c.proxy.Arm(isInsert, Reset())
+	if _, err := conn.Exec(t.Context(), "INSERT INTO "+c.table+" SELECT 1 FROM pg_sleep(0.5)"); err == nil {
+		t.Error("the client got a reply")
+	}
+	c.appears(t)
 }
