@@ -20,9 +20,13 @@
 // package or sqlstore: with LISTEN, on one connection that is there as long as
 // somebody waits.
 //
+// [NewBox] and [Do] are package inbox on pgx: the record in the transaction of the
+// business rows.
+//
 // A map of the package:
 //
 //   - store.go, options.go: the store that users hold, and its settings
 //   - database.go: statements on a pool (internal/postgres holds them)
 //   - wait.go, listen.go: those who wait, and the connection that listens
+//   - box.go, transactions.go, transaction.go: the record in the business transaction
 package pgxstore

@@ -23,6 +23,7 @@ type Store struct {
 	records
 	inner   *postgres.Store
 	pool    *pgxpool.Pool
+	db      *database
 	waiters *waiters
 }
 
@@ -76,7 +77,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Store, error)
 		return nil, err
 	}
 	w.channel = postgres.TextOf(s).Channel()
-	return &Store{records: s, inner: s, pool: pool, waiters: w}, nil
+	return &Store{records: s, inner: s, pool: pool, db: db, waiters: w}, nil
 }
 
 // connect looks who is at the other end of a connection. A pooler gives itself away by

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/semel-go/semel"
@@ -14,6 +16,8 @@ import (
 	"modernc.org/sqlite"
 
 	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
 )
 
 // world is an engine with a driver.
@@ -31,6 +35,9 @@ func worlds() []world {
 	return []world{
 		{name: "sqlite", open: openSQLite, oneWriter: true},
 		{name: "mariadb", open: openMariaDB},
+		{name: "postgres-pgx", open: openPostgres("pgx"), aborts: true},
+		{name: "postgres-pq", open: openPostgres("postgres"), aborts: true},
+		{name: "pgxpool", open: openPool, aborts: true},
 	}
 }
 
@@ -118,6 +125,37 @@ func openMariaDB(t *testing.T, conns int) *fixture {
 		t.Fatal(err)
 	}
 	return sqlFixture(t, store)
+}
+
+func openPostgres(driver string) func(t *testing.T, conns int) *fixture {
+	return func(t *testing.T, conns int) *fixture {
+		t.Helper()
+		db := openSQL(t, driver, postgresSchema(t), conns)
+		store, err := sqlstore.NewPostgres(t.Context(), db, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sqlFixture(t, store)
+	}
+}
+
+// schemas numbers the schemas of the shared server. A schema is much quicker made
+// than a database, and is a database of its own to those who see no other.
+var schemas atomic.Int64
+
+func postgresSchema(t *testing.T) (dsn string) {
+	t.Helper()
+	name := fmt.Sprintf("inbox_%d", schemas.Add(1))
+	url := engines.Postgres(t).URL()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	return url + "&search_path=" + name
 }
 
 func openSQL(t *testing.T, driver, dsn string, conns int) *sql.DB {
