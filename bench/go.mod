@@ -6,6 +6,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/semel-go/semel v0.0.0
+	github.com/semel-go/semel/pgxstore v0.0.0
 	modernc.org/sqlite v1.62.0
 )
 
@@ -28,3 +29,5 @@ require (
 )
 
 replace github.com/semel-go/semel => ../
+
+replace github.com/semel-go/semel/pgxstore => ../pgxstore

@@ -37,7 +37,7 @@ func runPgbench(ctx context.Context, cfg window.Config, url string) (window.Figu
 		return window.Figure{}, err
 	}
 	return cfg.Tool(ctx, "pgbench, single statements", func(ctx context.Context) (int, float64, error) {
-		out, err := exec.CommandContext(ctx, tool, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--time=1",
+		out, err := exec.CommandContext(ctx, tool, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--time=2",
 			"--client="+strconv.Itoa(min(cfg.Callers, connections)), "--jobs="+strconv.Itoa(min(cfg.Callers, 2)),
 			"--define=response="+strings.Repeat("r", payload), url).CombinedOutput()
 		if err != nil {

@@ -23,6 +23,10 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 	if err != nil {
 		return nil, err
 	}
+	pgx, err := p.pgxStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "PostgreSQL",
 		Notes: []string{
@@ -34,6 +38,7 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 		{Name: "naive, two transactions", Cycle: n.cycle},
 		{Name: "single statements", Cycle: n.cycleSingle},
 		{Name: "Semel, database/sql", Cycle: storeCycle(store, 24*time.Hour)},
+		{Name: "Semel, pgx", Cycle: storeCycle(pgx, 24*time.Hour)},
 	}
 	for _, callers := range []int{1, 16, 128} {
 		cfg.Callers = callers

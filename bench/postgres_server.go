@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx" of database/sql
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/pgxstore"
 	"github.com/semel-go/semel/sqlstore"
 )
 
@@ -82,6 +83,20 @@ func (p *postgres) store(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	store, err := sqlstore.NewPostgres(ctx, db, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append([]func(){func() { store.Close() }}, p.closers...)
+	return store, nil
+}
+
+// pgxStore is Semel's on pgx, on a pool of its own.
+func (p *postgres) pgxStore(ctx context.Context) (*pgxstore.Store, error) {
+	pool, err := p.pool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := pgxstore.New(ctx, pool, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,10 @@ func postgresReplaySuite(ctx context.Context, cfg window.Config) (*window.Table,
 	if err != nil {
 		return nil, err
 	}
+	pgx, err := p.pgxStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := errors.Join(p.fillRecords(ctx, stored, forever), p.fillNaive(ctx, stored)); err != nil {
 		return nil, err
 	}
@@ -40,6 +44,7 @@ func postgresReplaySuite(ctx context.Context, cfg window.Config) (*window.Table,
 	return table, underLoad(ctx, cfg, table, []window.Contender{
 		{Name: "SELECT", Cycle: n.replay},
 		{Name: "Semel, database/sql", Cycle: storedCycle(store)},
+		{Name: "Semel, pgx", Cycle: storedCycle(pgx)},
 		{Name: "Semel, local cache", Cycle: replayCycle(engine)},
 	}, 1, 16, 128)
 }
