@@ -25,6 +25,11 @@ func unread(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: mysql: %w", semel.ErrStoreUnavailable, because(ctx, err))
 }
 
+// unanswered is the failure of a statement that reads after another one had its effect.
+func unanswered(ctx context.Context, err error) error {
+	return fmt.Errorf("%w: mysql: %w", semel.ErrNoReply, because(ctx, err))
+}
+
 // because adds the cause of a context that ended.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

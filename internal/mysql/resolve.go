@@ -18,7 +18,10 @@ func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.R
 			return false, unwritten(ctx, err)
 		}
 		row, now, err := r.load(ctx, p.Key[:])
-		if err != nil {
+		switch {
+		case err != nil && d.rows > 0:
+			return false, unanswered(ctx, err)
+		case err != nil:
 			return false, unread(ctx, err)
 		}
 		if row, err = row.Seen(now); err != nil {
