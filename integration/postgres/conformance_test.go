@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/semel-go/semel/integration/internal/engines"
-	"github.com/semel-go/semel/pgxstore"
 	"github.com/semel-go/semel/sqlstore"
 )
 
@@ -32,8 +31,5 @@ func onSQL(db *sql.DB) opener {
 func TestConformancePgx(t *testing.T) {
 	t.Parallel()
 	dsn := engines.Postgres(t).Database(t)
-	pool := openPool(t, dsn)
-	conform(t, openDB(t, "pgx", dsn), func(ctx context.Context, prefix string) (store, error) {
-		return pgxstore.New(ctx, pool, &pgxstore.Options{Prefix: prefix})
-	})
+	conform(t, openDB(t, "pgx", dsn), onPgx(t, dsn, nil))
 }

@@ -48,6 +48,9 @@ func classOf(err error) class {
 
 // stateOfError is PostgreSQL's code of an error, empty if it has none.
 func stateOfError(err error) string {
+	if err == nil {
+		return ""
+	}
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) {
 		return coded.SQLState()

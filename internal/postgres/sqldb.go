@@ -6,20 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // SQL is a [Database] over database/sql. prepare keeps the statements prepared,
 // which a pooler in transaction mode does not bear.
-func SQL(db *sql.DB, prepare bool) Database { return &sqlDatabase{db: db, prepare: prepare} }
+func SQL(db *sql.DB, prepare bool) Database {
+	d := &sqlDatabase{db: db}
+	d.plain.Store(!prepare)
+	return d
+}
 
 type sqlDatabase struct {
 	db       *sql.DB
-	prepare  bool
-	prepared sync.Map // of *sql.Stmt, by text
+	plain    atomic.Bool // nothing is prepared
+	prepared sync.Map    // of *sql.Stmt, by text
 }
 
 func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
-	if !d.prepare {
+	if d.plain.Load() {
 		return d.QueryOnce(ctx, text, args, each)
 	}
 	stmt, err := d.statement(ctx, text)
@@ -27,7 +32,11 @@ func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each f
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, args...)
-	return drain(ctx, rows, err, each)
+	if err = drain(ctx, rows, err, each); stateOfError(err) == "26000" {
+		d.plain.Store(true) // a pooler that did not show itself; nothing was executed
+		return d.QueryOnce(ctx, text, args, each)
+	}
+	return err
 }
 
 func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
@@ -110,8 +119,12 @@ func NewSQL(ctx context.Context, db *sql.DB, pooler bool, o Options) (*Store, er
 	return New(ctx, SQL(db, !pooler), o)
 }
 
-// sharesBackends reports that two connections have met the same process of the
-// server: there is a pooler between, and a prepared statement is lost, or is somebody
+// probes is how often each of two connections is asked. A pooler may well give the
+// same answers a few times, but not that often.
+const probes = 16
+
+// sharesBackends reports a pooler: a connection has met two processes of the server,
+// or two have met the same one. A prepared statement is lost there, or is somebody
 // else's, at the next use.
 func sharesBackends(ctx context.Context, db *sql.DB) (shared bool, err error) {
 	a, err := db.Conn(ctx)
@@ -124,18 +137,17 @@ func sharesBackends(ctx context.Context, db *sql.DB) (shared bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	seen := make(map[int]*sql.Conn)
-	for range 2 {
-		for _, c := range []*sql.Conn{a, b} {
-			var pid int
-			if err := c.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
-				return false, err
-			}
-			if other, ok := seen[pid]; ok && other != c {
-				return true, nil
-			}
-			seen[pid] = c
+	met := make(map[int]*sql.Conn, 2)
+	for i := range 2 * probes {
+		c := [...]*sql.Conn{a, b}[i%2]
+		var pid int
+		if err := c.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+			return false, err
 		}
+		if other, ok := met[pid]; ok && other != c || !ok && i >= 2 {
+			return true, nil
+		}
+		met[pid] = c
 	}
 	return false, nil
 }
