@@ -128,7 +128,13 @@ func (c *caller) make(ctx context.Context, i int, what call) (unknown bool, err 
 		return false, c.lapse(ctx)
 	}
 	op := operation{caller: c.id, key: c.keys[i].number, call: what, called: c.history.tick()}
-	op.reply, err = c.wire.send(c.rng, func() (reply, error) { return what.on(ctx, c.store, c.keys[i].id) })
+	op.reply, err = c.wire.send(c.rng, func() (reply, error) {
+		if what.kind == claim {
+			c.wire.claims.RLock()
+			defer c.wire.claims.RUnlock()
+		}
+		return what.on(ctx, c.store, c.keys[i].id)
+	})
 	op.answered = c.history.tick()
 	switch {
 	case errors.Is(err, semel.ErrNoReply):
@@ -153,7 +159,10 @@ func (c *caller) lapse(ctx context.Context) error {
 		ids = append(ids, k.id)
 	}
 	op := operation{caller: c.id, call: call{kind: lapse}, called: c.history.tick()}
-	if err := c.lapses(ctx, ids); err != nil {
+	c.wire.claims.Lock()
+	err := c.lapses(ctx, ids)
+	c.wire.claims.Unlock()
+	if err != nil {
 		return err
 	}
 	op.answered = c.history.tick()

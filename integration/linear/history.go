@@ -59,10 +59,35 @@ func (h *History) Check() error {
 			history[i] = op.porcupine()
 		}
 		if got := porcupine.CheckOperationsTimeout(model(), history, searchTime); got != porcupine.Ok {
-			return fmt.Errorf("no order of the calls on key %d makes sense (%v):\n%s", n, got, listing(ops))
+			return fmt.Errorf("no order of the calls on key %d makes sense (%v):\n%s%s", n, got, listing(ops), stuck(history))
 		}
 	}
 	return nil
+}
+
+// stuck tells what the record is after the longest order that makes sense, and which
+// calls do not fit in anywhere.
+func stuck(history []porcupine.Operation) string {
+	_, info := porcupine.CheckOperationsVerbose(model(), history, searchTime)
+	var longest []porcupine.Operation
+	for _, order := range info.PartialLinearizationsOperations()[0] {
+		if len(order) > len(longest) {
+			longest = order
+		}
+	}
+	r := register{}
+	in := map[int64]bool{}
+	for _, op := range longest {
+		in[op.Call] = true
+		r, _ = r.step(op.Input.(call))
+	}
+	text := fmt.Sprintf("after %d of them it is %+v, and these do not follow:", len(longest), r)
+	for _, op := range history {
+		if !in[op.Call] {
+			text += fmt.Sprintf(" %d", op.Call)
+		}
+	}
+	return text
 }
 
 func (op operation) porcupine() porcupine.Operation {

@@ -47,7 +47,7 @@ func TestDatabases(t *testing.T) {
 				Lapse: func(ctx context.Context, keys []semel.KeyID) error {
 					return h.Pass(ctx, 2*lease, false, keys...)
 				},
-			}, Load{Seed: 1})
+			}, Load{Seed: 1, Rounds: 10})
 		})
 	}
 }

@@ -17,6 +17,10 @@ type wire struct {
 	mu   sync.Mutex
 	late []func()
 	busy sync.WaitGroup
+
+	// claims are under way while it is read-locked. No lease of an hour runs out while
+	// its claim is executed; a store may then claim again, and the claim has two effects.
+	claims sync.RWMutex
 }
 
 // send passes a call on. The reply is [semel.ErrNoReply] if it, or the call, is lost.

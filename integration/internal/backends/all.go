@@ -2,8 +2,18 @@ package backends
 
 import "fmt"
 
+// Servers are those whose store is in a server.
+func Servers() []Backend {
+	return []Backend{
+		PostgresSQL("pgx", "pgx"),
+		PostgresPool(),
+		PostgresSQL("lib/pq", "postgres"),
+		MariaDB(),
+	}
+}
+
 // All are those that outlive their process.
-func All() []Backend { return []Backend{SQLite()} }
+func All() []Backend { return append(Servers(), SQLite()) }
 
 // Named is the backend of this name, for a child process.
 func Named(name string) (Backend, error) {

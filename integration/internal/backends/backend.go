@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/faultproxy"
 )
 
 // Backend is a kind of store with its driver.
@@ -21,6 +23,10 @@ type Backend struct {
 	Database func(t testing.TB) string
 	// Open opens a store on a database, and makes its tables if they are missing.
 	Open func(ctx context.Context, dsn string) (*Handle, error)
+	// Proxy is a proxy in front of the server that Database uses, and Private a server
+	// for this test alone. Both are nil if there is no server.
+	Proxy   func(t testing.TB) *faultproxy.Proxy
+	Private func(t testing.TB, settings map[string]string) Server
 
 	dialect dialect
 }
@@ -38,13 +44,20 @@ type Handle struct {
 	Store Store
 	// DB is the same database, for rows of the caller's own.
 	DB *sql.DB
+	// Pool is the database of a store on pgx; nil for others.
+	Pool *pgxpool.Pool
 
 	dialect dialect
-	close   func() error
+	closers []func() error // in their order
 }
 
 // Close closes the store and the database.
-func (h *Handle) Close() error { return errors.Join(h.close(), h.DB.Close()) }
+func (h *Handle) Close() (err error) {
+	for _, c := range h.closers {
+		err = errors.Join(err, c())
+	}
+	return err
+}
 
 // OpenFor opens a store that is closed at the end of the test.
 func (b Backend) OpenFor(t testing.TB, dsn string) *Handle {

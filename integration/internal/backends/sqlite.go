@@ -27,5 +27,5 @@ func openSQLite(ctx context.Context, file string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handle{Store: store, DB: store.DB(), dialect: sqlite, close: store.Close}, nil
+	return &Handle{Store: store, DB: store.DB(), dialect: sqlite, closers: []func() error{store.Close}}, nil
 }
