@@ -33,6 +33,8 @@ type capture struct {
 	declared int64 // Content-Length, or -1
 	written  int64
 	sniffed  string // Content-Type that net/http finds out for the client
+	held     bool   // nothing goes out before the end, whatever its size
+	over     bool   // the body is over the limit, and held all the same
 	live     bool
 	hijacked bool
 	fenced   bool  // found out before the end
@@ -153,6 +155,10 @@ func (c *capture) admit(n int) (pass bool, err error) {
 	c.written += int64(n)
 	if c.declared >= 0 && c.written > c.declared {
 		return false, http.ErrContentLength
+	}
+	if c.held {
+		c.over = c.over || !c.fits(n)
+		return false, nil
 	}
 	if !c.lossy && !c.fits(n) {
 		if err := c.goLive(true); err != nil {

@@ -34,7 +34,7 @@ const minWindow = 2 * time.Second
 
 // derivedOp are the settings of operations under derived keys.
 func derivedOp(e *semel.Engine, op semel.Op, d *DerivedKey) (semel.Op, error) {
-	err := refuse(d.Window < minWindow, "Derived.Window %v is below 2s: a claim has to end within it, and is held for 1s or more", d.Window)
+	err := checkWindow(d)
 	op.Retention = d.Window
 	if err != nil || e.Check(op) == nil {
 		return op, err
@@ -44,6 +44,10 @@ func derivedOp(e *semel.Engine, op semel.Op, d *DerivedKey) (semel.Op, error) {
 		return op, fmt.Errorf("semelhttp: Derived.Window %v: %w", d.Window, err)
 	}
 	return op, nil
+}
+
+func checkWindow(d *DerivedKey) error {
+	return refuse(d.Window < minWindow, "Derived.Window %v is below 2s: a claim has to end within it, and is held for 1s or more", d.Window)
 }
 
 // derivedKey is the key of a request that brings none. It is made of more than one

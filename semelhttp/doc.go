@@ -36,6 +36,7 @@
 //   - capture.go, live.go, readfrom.go, snapshot.go: the writer that handlers get
 //   - record.go, exclude.go, response.go: what is recorded, and its format
 //   - replay.go, coding.go: how it is replayed
+//   - transaction.go: handlers in a transaction that holds the record too
 //   - problem.go, problemof.go: the answers of the layer itself
 //   - quota.go, quotacount.go: what one principal may store
 //   - observe.go: what a guard would do, without one

@@ -66,7 +66,7 @@ func (c *capture) send() {
 }
 
 // FlushError sends everything written so far. It returns [http.ErrNotSupported]
-// where the writer below cannot, and nil while the answer is still held back
+// where the writer below cannot, and in a transaction, and nil while the answer is still held back
 // because the store is down.
 func (c *capture) FlushError() error {
 	c.mu.Lock()
@@ -75,7 +75,7 @@ func (c *capture) FlushError() error {
 		return c.ended
 	}
 	flush := flusherOf(c.under)
-	if flush == nil {
+	if flush == nil || c.held {
 		return http.ErrNotSupported
 	}
 	if c.status == 0 {
@@ -123,7 +123,7 @@ func (c *capture) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if c.ended != nil {
 		return nil, nil, c.ended
 	}
-	if !canHijack(c.under) {
+	if c.held || !canHijack(c.under) {
 		return nil, nil, http.ErrNotSupported
 	}
 	if err := c.holdBeforeHijack(); err != nil {

@@ -14,7 +14,9 @@ import (
 
 // middleware holds what all requests share.
 type middleware struct {
-	engine    *semel.Engine
+	engine    *semel.Engine // nil in transactional mode
+	box       Transactor    // nil but in transactional mode
+	settings  settings      // the one of both that there is
 	principal PrincipalFunc
 	opts      Options
 	keys      keyReader
@@ -33,6 +35,13 @@ type middleware struct {
 	noStore, isTrue []string // header values of every replay; nobody changes them
 }
 
+// settings is what engines and boxes tell of themselves.
+type settings interface {
+	Check(op semel.Op) error
+	Defaults() semel.Op
+	Store() semel.Store
+}
+
 // New returns the middleware: a request with a key runs its handler once, and is
 // answered with the recorded response from then on. Place it behind recovery,
 // logging, CORS, rate limits and authentication, and before preconditions and
@@ -43,9 +52,23 @@ type middleware struct {
 //
 // Source: draft-ietf-httpapi-idempotency-key-header-07.
 func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Handler) http.Handler, error) {
+	m, err := newMiddleware(principal, opts, refuse(e == nil, "the engine is nil; make one with semel.New"))
+	if err != nil {
+		return nil, err
+	}
+	m.engine, m.settings = e, e
+	if err := errors.Join(m.prepare(), m.prepareOps()); err != nil {
+		return nil, err
+	}
+	return m.wrap, nil
+}
+
+// newMiddleware makes what needs neither an engine nor a box, unless something was
+// refused.
+func newMiddleware(principal PrincipalFunc, opts *Options, refused error) (*middleware, error) {
 	o := opts.withDefaults()
 	err := errors.Join(
-		refuse(e == nil, "the engine is nil; make one with semel.New"),
+		refused,
 		refuse(principal == nil, "principal is nil: whose keys are they? Use HeaderPrincipal or CookiePrincipal with a valid name, your own function, or Global for one scope for all callers"),
 		refuse(opts != nil && len(opts.Headers) > 0 && len(opts.Keys) > 0, "Headers and Keys both say where keys stand; put the headers into Keys, as KeyHeader(name)"),
 		o.validate(),
@@ -54,14 +77,11 @@ func New(e *semel.Engine, principal PrincipalFunc, opts *Options) (func(http.Han
 		return nil, err
 	}
 	m := &middleware{
-		engine: e, principal: principal, opts: o, keys: newKeyReader(&o), rules: newRecordRules(&o),
+		principal: principal, opts: o, keys: newKeyReader(&o), rules: newRecordRules(&o),
 		blocks: newBlocks(), shares: newShares(&o), noStore: []string{"no-store"}, isTrue: []string{"true"},
 	}
 	m.scratches.New = func() any { return new(scratch) }
-	if err := errors.Join(m.prepare(), m.prepareOps()); err != nil {
-		return nil, err
-	}
-	return m.wrap, nil
+	return m, nil
 }
 
 // prepare makes what follows from the options.
@@ -123,6 +143,8 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 		m.refuse(w, *p)
 	case x.from == noKey:
 		x.pass(w, next)
+	case m.box != nil:
+		x.transact(next)
 	default:
 		x.serve(next)
 	}

@@ -164,6 +164,6 @@ const knownTimeout = 2 * time.Second
 func (m *middleware) known(ctx context.Context, key semel.Key) bool {
 	ctx, cancel := context.WithTimeout(ctx, knownTimeout)
 	defer cancel()
-	rec, err := m.engine.Store().Read(ctx, semel.ReadParams{Key: key.ID()})
+	rec, err := m.settings.Store().Read(ctx, semel.ReadParams{Key: key.ID()})
 	return err != nil || rec.State != semel.StateNone
 }

@@ -15,7 +15,7 @@ const maxRecordedHeader = 64 << 10
 // result is the answer as stores keep it. It is called when the handler is done
 // and before anything was sent, or everything was.
 func (c *capture) result() semel.StoredResult {
-	if c.lossy || c.status == http.StatusSwitchingProtocols {
+	if c.lossy || c.over || c.status == http.StatusSwitchingProtocols {
 		return tombstone(c.status)
 	}
 	if c.declared >= 0 && bodyAllowed(c.status) && c.declared != c.written {

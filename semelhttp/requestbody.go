@@ -178,6 +178,14 @@ func (b *requestBody) Close() error {
 	return nil
 }
 
+// reopen makes the body readable from its start by another try of the handler.
+func (b *requestBody) reopen() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rewind()
+	b.closed = false
+}
+
 // rewind makes the body readable from its start again.
 func (b *requestBody) rewind() { b.next, b.offset = 0, 0 }
 
