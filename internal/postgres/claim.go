@@ -15,28 +15,28 @@ import (
 type claim struct {
 	p      semel.ClaimParams
 	result semel.ClaimResult
-	alone  bool
+	next   step // settled, or what it goes on with alone
 }
 
 // Claim is [semel.Store.Claim].
 func (s *Store) Claim(ctx context.Context, p semel.ClaimParams) (semel.ClaimResult, error) {
-	c := &claim{p: p}
+	c := &claim{p: p, next: again}
 	if !s.held.has(p.Key) {
 		if err := s.claims.Do(ctx, c); err != nil {
 			return semel.ClaimResult{}, sqlrecord.Unbatched(err)
 		}
-		if !c.alone {
+		if c.next == settled {
 			return c.result, nil
 		}
 	}
-	return s.claimAlone(ctx, &c.p)
+	return s.claimAlone(ctx, &c.p, c.next)
 }
 
 // claimAlone is a claim outside of any batch. A record that somebody holds in a
 // transaction is running, as far as one can know.
-func (s *Store) claimAlone(ctx context.Context, p *semel.ClaimParams) (res semel.ClaimResult, err error) {
+func (s *Store) claimAlone(ctx context.Context, p *semel.ClaimParams, next step) (res semel.ClaimResult, err error) {
 	err = s.alone(ctx, func(ctx context.Context) (err error) {
-		res, err = s.text.Claim(ctx, s.db, waitOne, p)
+		res, err = s.text.goOn(ctx, s.db, waitOne, p, next)
 		if !answerable(err) && classOf(err) == classHeld {
 			s.held.add(p.Key)
 			res, err = s.claimHeld(ctx, p)
@@ -71,7 +71,6 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 		if !call.Start() {
 			continue
 		}
-		call.Op.alone = true
 		if n := len(all); n == 0 || all[n-1].p.Key != call.Op.p.Key {
 			all = append(all, call.Op)
 		}
@@ -90,20 +89,18 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 // claimFirst is a batch of one. The statement for new keys is the cheaper one, as long
 // as keys are new.
 func (s *Store) claimFirst(ctx context.Context, c *claim) (err error) {
-	next := again
 	if !s.repeated.Load() {
-		c.result, next, err = s.text.enterNew(ctx, s.db, waitMany, &c.p)
+		c.result, c.next, err = s.text.enterNew(ctx, s.db, waitMany, &c.p)
 	}
-	if err == nil && next == again {
+	if err == nil && c.next == again {
 		var moved bool
-		c.result, next, moved, err = s.text.enter(ctx, s.db, waitMany, &c.p)
+		c.result, c.next, moved, err = s.text.enter(ctx, s.db, waitMany, &c.p)
 		s.repeated.Store(!moved)
 	}
 	if err != nil {
-		return spoilt(err)
+		c.next = again
 	}
-	c.alone = next != settled
-	return nil
+	return spoilt(err)
 }
 
 func (s *Store) claimMany(ctx context.Context, all []*claim) error {
@@ -112,11 +109,10 @@ func (s *Store) claimMany(ctx context.Context, all []*claim) error {
 	})
 	if err != nil {
 		for _, c := range all {
-			c.result, c.alone = semel.ClaimResult{}, true
+			c.next = again
 		}
-		return spoilt(err)
 	}
-	return nil
+	return spoilt(err)
 }
 
 // spoilt is what a batch answers to all its calls; nil lets each go on alone, since
@@ -146,8 +142,8 @@ func settle(r Row, all []*claim) error {
 		return nil
 	}
 	c := all[i]
-	if res, next, err := s.entered(&c.p); err == nil && next == settled {
-		c.result, c.alone = res, false
+	if res, next, err := s.entered(&c.p); err == nil {
+		c.result, c.next = res, next
 	}
 	return nil
 }

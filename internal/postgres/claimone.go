@@ -18,16 +18,19 @@ var errBusy = fmt.Errorf("%w: postgres: the record changed %d times under the ca
 // most that it takes unless somebody changes the record meanwhile. An error of the
 // database comes back as it is.
 func (t *Text) Claim(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams) (semel.ClaimResult, error) {
+	return t.goOn(ctx, q, wait, p, again)
+}
+
+// goOn goes on with a claim after a first step.
+func (t *Text) goOn(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams, next step) (res semel.ClaimResult, err error) {
 	for range tries {
-		res, step, _, err := t.enter(ctx, q, wait, p)
-		if err != nil || step == settled {
-			return res, err
+		if next == again {
+			res, next, _, err = t.enter(ctx, q, wait, p)
 		}
-		if step == again {
-			continue
+		if err == nil && next == takes {
+			res, next, err = t.take(ctx, q, wait, p)
 		}
-		res, step, err = t.take(ctx, q, wait, p)
-		if err != nil || step == settled {
+		if err != nil || next == settled {
 			return res, err
 		}
 	}

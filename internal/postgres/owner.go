@@ -109,11 +109,8 @@ func (s *Store) moveAll(ctx context.Context, all []*owner) error {
 		o := all[0]
 		plain, _ := o.op.texts(s.text)
 		moved, err := scalars(ctx, s.db.Query, plain, append([]any{string(waitMany)}, o.op.args()...), &o.waited)
-		if err != nil {
-			return spoilt(err)
-		}
 		o.alone = !moved
-		return nil
+		return spoilt(err)
 	}
 	text, args := all[0].op.many(s.text, waitMany, all)
 	err := s.db.Query(ctx, text, args, func(r Row) error { return moved(r, all) })
@@ -121,9 +118,8 @@ func (s *Store) moveAll(ctx context.Context, all []*owner) error {
 		for _, o := range all {
 			o.alone = true
 		}
-		return spoilt(err)
 	}
-	return nil
+	return spoilt(err)
 }
 
 // moved tells the owner whose record a row stands for.

@@ -53,26 +53,32 @@ const (
 	waitMany Wait = "50"
 )
 
+// lanes is how many batches of a kind may be under way: one, unless it takes long.
+const lanes = 4
+
 // New returns a store on a database, which it closes with itself. The server is
 // looked at, and the schema brought up to date, so that what is unfit is refused
 // now.
 func New(ctx context.Context, db Database, o Options) (*Store, error) {
-	s := &Store{db: db, text: NewText(o.Prefix), timeout: o.Timeout}
-	s.told.send, s.told.ended = s.notify, o.Ended
-	s.claims = combiner.New(combiner.Config[*claim]{
-		Max:     o.MaxBatch,
-		Compare: func(a, b *claim) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
-		Flush:   s.flushClaims,
-	})
-	s.owners = combiner.New(combiner.Config[*owner]{
-		Max:     o.MaxBatch,
-		Compare: func(a, b *owner) int { return bytes.Compare(a.key[:], b.key[:]) },
-		Flush:   s.flushOwners,
-	})
+	s := newStore(db, o)
 	if err := s.start(ctx, o); err != nil {
 		return nil, fmt.Errorf("semel: postgres: %w", err)
 	}
 	return s, nil
+}
+
+func newStore(db Database, o Options) *Store {
+	s := &Store{db: db, text: NewText(o.Prefix), timeout: o.Timeout}
+	s.told.send, s.told.ended = s.notify, o.Ended
+	s.claims = combiner.New(combiner.Config[*claim]{
+		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushClaims,
+		Compare: func(a, b *claim) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
+	})
+	s.owners = combiner.New(combiner.Config[*owner]{
+		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushOwners,
+		Compare: func(a, b *owner) int { return bytes.Compare(a.key[:], b.key[:]) },
+	})
+	return s
 }
 
 func (s *Store) start(ctx context.Context, o Options) error {
