@@ -31,6 +31,19 @@ func (m *Metrics) registerGateway() {
 	m.observed = m.counter("semel_observed_total", "Requests on observed routes that a guard would have answered itself, by how.", "operation", "would")
 }
 
+// StoreConnections tells of the pool to a database's server, when the metrics are
+// asked for.
+func (m *Metrics) StoreConnections(ask func() (inUse, idle, most int)) {
+	pool := func(name, help string, labels prometheus.Labels, pick func() int) {
+		opts := prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}
+		m.registry.MustRegister(prometheus.NewGaugeFunc(opts, func() float64 { return float64(pick()) }))
+	}
+	const help = "Connections to the database's server, by state."
+	pool("semel_store_connections", help, prometheus.Labels{"state": "in-use"}, func() int { n, _, _ := ask(); return n })
+	pool("semel_store_connections", help, prometheus.Labels{"state": "idle"}, func() int { _, n, _ := ask(); return n })
+	pool("semel_store_connections_max", "Connections to the database's server that the pool may have.", nil, func() int { _, _, n := ask(); return n })
+}
+
 // UpstreamFailed counts a round trip without a whole answer.
 func (m *Metrics) UpstreamFailed(code string) { m.upstream.WithLabelValues(code).Inc() }
 

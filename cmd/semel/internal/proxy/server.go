@@ -59,6 +59,9 @@ func (s *Server) open(ctx context.Context) error {
 	if s.store, err = openStore(ctx, s.cfg); err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
+	if ask := s.store.Connections; ask != nil {
+		s.metrics.StoreConnections(func() (inUse, idle, most int) { c := ask(); return c.InUse, c.Idle, c.Max })
+	}
 	if s.engine, err = semel.New(crash.Store(s.store.Store), EngineOptions(s.cfg, secret, s.log, newDoubtLog(s.metrics, s.log))); err != nil {
 		return err
 	}

@@ -35,6 +35,10 @@ func openMySQL(ctx context.Context, a address, existing bool) (*Handle, error) {
 	}
 	return &Handle{
 		Store: store, Name: name, Shared: true, Warnings: mysqlWarnings(cfg), present: nothing,
+		Connections: func() Connections {
+			s := db.Stats()
+			return Connections{InUse: s.InUse, Idle: s.Idle, Max: s.MaxOpenConnections}
+		},
 		close: func() error { return errors.Join(store.Close(), db.Close()) },
 	}, nil
 }

@@ -34,6 +34,10 @@ func openPostgres(ctx context.Context, a address, existing bool) (*Handle, error
 	}
 	return &Handle{
 		Store: store, Name: name, Shared: true, Warnings: postgresWarnings(cfg.ConnConfig), present: nothing,
+		Connections: func() Connections {
+			s := pool.Stat()
+			return Connections{InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()), Max: int(s.MaxConns())}
+		},
 		close: func() error {
 			defer pool.Close()
 			return store.Close()

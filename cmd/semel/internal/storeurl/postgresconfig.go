@@ -36,6 +36,7 @@ var postgresParameters = append([]parameter{
 	{"target_session_attrs", oneOf("any", "read-write", "primary")},
 	{"application_name", anything},
 	{"search_path", anything},
+	{"synchronous_commit", oneOf("on", "off", "local", "remote_write", "remote_apply")},
 	{"options", anything},
 	{"default_query_exec_mode", oneOf("cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol")},
 	{listenAt, direct},

@@ -34,6 +34,8 @@ type Handle struct {
 	// Warnings are sentences that an operator should read at start, beside what the
 	// store says itself.
 	Warnings []string
+	// Connections tells of the pool to a server; nil where there is none.
+	Connections func() Connections
 
 	present func() error
 	close   func() error
@@ -46,6 +48,9 @@ func (h *Handle) Present() error { return h.present() }
 
 // Close frees what the store holds. No call may be under way.
 func (h *Handle) Close() error { return h.close() }
+
+// Connections are those of a pool to a server.
+type Connections struct{ InUse, Idle, Max int }
 
 // nothing is what there is to say, or to free, of some stores.
 func nothing() error { return nil }

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/integration/internal/gateway"
+)
+
+// The log says at start what the server's settings take away.
+func TestWarningsAtStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		store    func(t *testing.T) string
+		warnings []string
+	}{
+		"PostgreSQL": {
+			func(t *testing.T) string { return engines.Postgres(t).Database(t) + "&synchronous_commit=off" },
+			[]string{"synchronous_commit is off", "No commit waits for a standby"},
+		},
+		"MariaDB": {
+			func(t *testing.T) string {
+				settings := map[string]string{"innodb_flush_log_at_trx_commit": "0"}
+				return mysqlURL(t, engines.NewMariaDB(t, &engines.Options{Settings: settings}).Database(t))
+			},
+			[]string{"innodb_flush_log_at_trx_commit is 0", "Replication is asynchronous or may become so"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gateway.StartOn(t, binary, newShop(t).URL, c.store(t))
+			wantReady(t.Context(), t, g, http.StatusOK)
+			for _, want := range c.warnings {
+				if !strings.Contains(g.Log(), want) {
+					t.Errorf("no warning %q in\n%s", want, g.Log())
+				}
+			}
+		})
+	}
+}
+
+// A server that can never do is refused, with the fix.
+func TestRefusedServers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		store func(t *testing.T) string
+		want  string
+	}{
+		"standby": {
+			func(t *testing.T) string {
+				pg := engines.NewPostgres(t, nil)
+				database := pg.Database(t)
+				standby := pg.Standby(t)
+				standby.CatchUp(t)
+				return engines.Through(database, standby.Addr())
+			},
+			"connect to the primary",
+		},
+		"read-only MariaDB": {
+			func(t *testing.T) string {
+				m := engines.NewMariaDB(t, nil)
+				database := m.Database(t)
+				m.Set(t, "read_only", "1")
+				return mysqlURL(t, database)
+			},
+			"connect to the primary",
+		},
+		"no such schema": {
+			func(t *testing.T) string { return engines.Postgres(t).Database(t) + "&search_path=nowhere" },
+			"not in the search_path",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := c.store(t)
+			out, err := semel(t, "proxy", "--upstream", "http://127.0.0.1:9", "--principal", "global", "--admin", "off", "--listen", "127.0.0.1:0", "--store", store)
+			if err == nil || !strings.Contains(out, c.want) {
+				t.Errorf("%v, want %q in\n%s", err, c.want, out)
+			}
+		})
+	}
+}
+
+// One connection is enough to be right, also while duplicates wait.
+func TestOneConnection(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		store := e.shared(t)
+		sep := "?"
+		if strings.Contains(store, "?") {
+			sep = "&"
+		}
+		shop := newShop(t)
+		g := gateway.StartOn(t, binary, shop.URL, store+sep+"pool_max_conns=1", "--wait", "10s")
+		c := newClient(t, g)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		var wait sync.WaitGroup
+		for k := range 20 {
+			for range 5 {
+				wait.Go(func() {
+					if got, err := c.pay(ctx, 0, keyOf(k)); err != nil || got.status != http.StatusCreated {
+						t.Errorf("%v, %v", got, err)
+					}
+				})
+			}
+		}
+		wait.Wait()
+		wantMetric(ctx, t, g, "semel_store_connections_max 1")
+		wantMetric(ctx, t, g, `semel_store_connections{state="idle"} 1`)
+		for k := range 20 {
+			if n := shop.effectsOf(keyOf(k)); n != 1 {
+				t.Errorf("%s: %d effects", keyOf(k), n)
+			}
+		}
+	})
+}
