@@ -29,7 +29,8 @@
 // points a DSN at another address: that of a standby, of PgBouncer or of a proxy.
 //
 // An engine that is not installed skips the test with the packages' names, and fails
-// it when CI=true. [Run] is `make engines`: all of them for a person.
+// it when CI=true. [Run] is `make engines`: all of them for a person, and
+// [RunCommand] has them up while a command runs.
 //
 // # Another engine
 //

@@ -17,8 +17,24 @@ func execute(t testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-// keepsRowsOverKill kills the server while rows are being inserted, and finds all that
-// were acknowledged after the restart.
+// eachServer runs a test on a server of its own of each engine, and an empty database.
+func eachServer(t *testing.T, test func(t *testing.T, s *Server, db *sql.DB)) {
+	t.Parallel()
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		pg := NewPostgres(t, nil)
+		test(t, &pg.Server, open(t, "pgx", pg.Database(t)))
+	})
+	t.Run("MariaDB", func(t *testing.T) {
+		t.Parallel()
+		m := NewMariaDB(t, nil)
+		test(t, &m.Server, open(t, "mysql", m.Database(t)))
+	})
+}
+
+// A row that is missing after the restart would be one that was acknowledged.
+func TestCommittedRowsOutliveKill(t *testing.T) { eachServer(t, keepsRowsOverKill) }
+
 func keepsRowsOverKill(t *testing.T, s *Server, db *sql.DB) {
 	execute(t, db, "CREATE TABLE t (n int PRIMARY KEY)")
 	acknowledged, enough := make(chan int, 1), make(chan struct{})
@@ -43,8 +59,9 @@ func keepsRowsOverKill(t *testing.T, s *Server, db *sql.DB) {
 	}
 }
 
-// hangsWhilePaused finds that a paused server does not even refuse, and that the same
-// connection goes on afterwards.
+// A paused server does not even refuse, and the same connection goes on afterwards.
+func TestPausedServerDoesNotAnswer(t *testing.T) { eachServer(t, hangsWhilePaused) }
+
 func hangsWhilePaused(t *testing.T, s *Server, db *sql.DB) {
 	db.SetMaxOpenConns(1)
 	execute(t, db, "CREATE TABLE t (n int)")

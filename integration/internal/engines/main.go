@@ -35,14 +35,21 @@ func Main(m *testing.M) (code int) {
 }
 
 // share returns the server in slot, which the first test starts.
-func share[S any](t testing.TB, slot **S, start func(*group) (*S, error)) *S {
+func share[S sharer](t testing.TB, slot *S, start func(*group) (S, error)) S {
 	t.Helper()
 	mine.Lock()
 	defer mine.Unlock()
-	if *slot == nil {
+	var none S
+	if *slot == none {
 		*slot = need(t, mine.group, start)
+		(*slot).share()
 	}
 	return *slot
+}
+
+type sharer interface {
+	comparable
+	share()
 }
 
 // private starts a server that ends with the test.

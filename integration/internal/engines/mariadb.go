@@ -27,13 +27,7 @@ func mariadbEngine() engine {
 // MariaDB is the server that the tests of a package share.
 func MariaDB(t testing.TB) *MariaDBServer {
 	t.Helper()
-	return share(t, &mine.mariadb, func(g *group) (*MariaDBServer, error) {
-		m, err := startMariaDB(g, nil)
-		if err == nil {
-			m.shared = true
-		}
-		return m, err
-	})
+	return share(t, &mine.mariadb, func(g *group) (*MariaDBServer, error) { return startMariaDB(g, nil) })
 }
 
 // NewMariaDB is a server for this test alone, which ends with it.

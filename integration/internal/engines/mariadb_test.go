@@ -2,18 +2,6 @@ package engines
 
 import "testing"
 
-func TestMariaDBKeepsCommittedRowsOverKill(t *testing.T) {
-	t.Parallel()
-	m := NewMariaDB(t, nil)
-	keepsRowsOverKill(t, &m.Server, open(t, "mysql", m.Database(t)))
-}
-
-func TestMariaDBPausesAndResumes(t *testing.T) {
-	t.Parallel()
-	m := NewMariaDB(t, nil)
-	hangsWhilePaused(t, &m.Server, open(t, "mysql", m.Database(t)))
-}
-
 func TestMariaDBSettings(t *testing.T) {
 	t.Parallel()
 	m := NewMariaDB(t, &Options{Settings: map[string]string{"innodb_flush_log_at_trx_commit": "0"}})

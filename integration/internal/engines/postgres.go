@@ -30,13 +30,7 @@ func postgresEngine() engine {
 // Postgres is the primary that the tests of a package share.
 func Postgres(t testing.TB) *PostgresServer {
 	t.Helper()
-	return share(t, &mine.postgres, func(g *group) (*PostgresServer, error) {
-		p, err := startPostgres(g, nil)
-		if err == nil {
-			p.shared = true
-		}
-		return p, err
-	})
+	return share(t, &mine.postgres, func(g *group) (*PostgresServer, error) { return startPostgres(g, nil) })
 }
 
 // NewPostgres is a primary for this test alone, which ends with it.

@@ -5,19 +5,6 @@ import (
 	"testing"
 )
 
-// A lost row would be one that the server acknowledged.
-func TestPostgresKeepsCommittedRowsOverKill(t *testing.T) {
-	t.Parallel()
-	pg := NewPostgres(t, nil)
-	keepsRowsOverKill(t, &pg.Server, open(t, "pgx", pg.Database(t)))
-}
-
-func TestPostgresPausesAndResumes(t *testing.T) {
-	t.Parallel()
-	pg := NewPostgres(t, nil)
-	hangsWhilePaused(t, &pg.Server, open(t, "pgx", pg.Database(t)))
-}
-
 // A session that computes looks up from its work too seldom to see that the server has
 // gone.
 func TestKillEndsBusySessions(t *testing.T) {

@@ -2,7 +2,6 @@ package engines
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -102,14 +101,5 @@ func TestFailedStartShowsLog(t *testing.T) {
 	}
 	if left := within(g.root); len(left) > 0 {
 		t.Errorf("%v run", left)
-	}
-}
-
-func TestMissingEngineNamesPackages(t *testing.T) {
-	t.Parallel()
-	_, err := engine{name: "Oracle", packages: "oracle-server"}.program("no-such-program")
-	var text bytes.Buffer
-	if told(&text, err) != nil || !strings.Contains(text.String(), "sudo apt-get install oracle-server") {
-		t.Errorf("got %v", err)
 	}
 }

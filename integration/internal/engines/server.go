@@ -33,6 +33,8 @@ func (s *Server) Pause(t testing.TB) { s.fault(t, s.pause) }
 // Resume lets it go on after Pause.
 func (s *Server) Resume(t testing.TB) { s.fault(t, s.resume) }
 
+func (s *Server) share() { s.shared = true }
+
 // fault does what would fail the tests beside this one, if the server were shared.
 func (s *Server) fault(t testing.TB, do func() error) {
 	t.Helper()
