@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -83,6 +82,9 @@ func classOfState(state string) class {
 	return classFailed
 }
 
+// neverSent does not trust driver.ErrBadConn: lib/pq also returns it when a statement
+// was sent and the connection was closed instead of a reply. That database/sql then
+// sends the statement again is safe, since the token is the same.
 func neverSent(err error) bool {
 	if _, ok := errors.AsType[unsent](err); ok {
 		return true
@@ -94,7 +96,7 @@ func neverSent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
 	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+	return errors.Is(err, sql.ErrConnDone)
 }
 
 // answerable is an answer of the contract, or an error that says all that there is

@@ -40,7 +40,7 @@ func TestClassesOfErrors(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", coded("40001")), classAgain},
 		{Unsent(context.DeadlineExceeded), classUnsent},
 		{safe{}, classUnsent},
-		{driver.ErrBadConn, classUnsent},
+		{driver.ErrBadConn, classLost},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, classUnsent},
 		{&net.OpError{Op: "read", Err: errors.New("reset")}, classLost},
 		{io.ErrUnexpectedEOF, classLost},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // SQL is a [Database] over database/sql. prepare keeps the statements prepared,
@@ -24,8 +25,56 @@ type sqlDatabase struct {
 }
 
 func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
+	return leaving(ctx, each, func(each func(Row) error) error { return d.query(ctx, text, args, each) })
+}
+
+func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
+	return leaving(ctx, each, func(each func(Row) error) error { return d.queryOnce(ctx, text, args, each) })
+}
+
+// grace is for how long a driver may take to notice that a context has ended. What it
+// says then tells more than that.
+const grace = 100 * time.Millisecond
+
+// leaving runs a query that its caller may leave. lib/pq asks the server to cancel when
+// a context ends, and waits for the reply, for ever if the connection hangs: a statement
+// under way must not hold up its batch and those behind it. The rows of a query that was
+// left go nowhere; its goroutine ends with the connection.
+func leaving(ctx context.Context, each func(Row) error, query func(each func(Row) error) error) error {
+	var mu sync.Mutex
+	left := false
+	answer := make(chan error, 1)
+	go func() {
+		answer <- query(func(r Row) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if left {
+				return context.Cause(ctx)
+			}
+			return each(r)
+		})
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case err := <-answer:
+		return err
+	case <-late.C:
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	left = true
+	return context.Cause(ctx)
+}
+
+func (d *sqlDatabase) query(ctx context.Context, text string, args []any, each func(Row) error) error {
 	if d.plain.Load() {
-		return d.QueryOnce(ctx, text, args, each)
+		return d.queryOnce(ctx, text, args, each)
 	}
 	stmt, err := d.statement(ctx, text)
 	if err != nil {
@@ -34,12 +83,12 @@ func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each f
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err = drain(ctx, rows, err, each); stateOfError(err) == "26000" {
 		d.plain.Store(true) // a pooler that did not show itself; nothing was executed
-		return d.QueryOnce(ctx, text, args, each)
+		return d.queryOnce(ctx, text, args, each)
 	}
 	return err
 }
 
-func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
+func (d *sqlDatabase) queryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
 	rows, err := d.db.QueryContext(ctx, text, args...)
 	return drain(ctx, rows, err, each)
 }

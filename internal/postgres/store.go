@@ -86,7 +86,11 @@ func (s *Store) start(ctx context.Context, o Options) error {
 		return fmt.Errorf("%w%s", err, fix(err))
 	}
 	if err := migrate(ctx, s.db, o.Prefix, o.NoMigrate); err != nil {
-		return fmt.Errorf("schema: %w%s", err, fix(err))
+		hint := fix(err)
+		if stateOfError(err) == "42501" {
+			hint = " (the role may not create tables: let one that may apply what semel migrate --print shows, and GRANT the privileges)"
+		}
+		return fmt.Errorf("schema: %w%s", err, hint)
 	}
 	return s.checkRights(ctx)
 }
