@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,19 +15,8 @@ import (
 // binary is the semel that all tests run. TestMain builds it.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "semel-cluster-test-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		binary, err = gateway.Build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return engines.Main(m)
+func TestMain(m *testing.M) {
+	os.Exit(gateway.With(&binary, func() int { return engines.Main(m) }))
 }
 
 // server is a database server that may go away and come back.
