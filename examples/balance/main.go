@@ -45,7 +45,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	box, err := inbox.New(store, nil)
+	box, err := inbox.New(store, &inbox.Options{Waiters: 2}) // of three clicks, two wait
 	if err != nil {
 		return err
 	}

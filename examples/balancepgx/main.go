@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/semel-go/semel/inbox"
 	"github.com/semel-go/semel/pgxstore"
 )
 
@@ -37,7 +38,7 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer store.Close()
-	box, err := pgxstore.NewBox(store, nil)
+	box, err := pgxstore.NewBox(store, &inbox.Options{Waiters: 2}) // of three clicks, two wait
 	if err != nil {
 		return err
 	}
