@@ -31,18 +31,24 @@ func storeCycle(store semel.Store, retention time.Duration) func(context.Context
 	}
 }
 
+// cycle claims a key and finishes it. A claim may be told that a new key is running
+// when something locks the table for long; as any caller would, it comes back.
 func cycle(ctx context.Context, store semel.Store, key semel.KeyID, retention time.Duration) error {
 	token := semel.NewToken()
-	res, err := store.Claim(ctx, semel.ClaimParams{
-		Key: key, Token: token, Policy: semel.AtLeastOnce, Lease: 30 * time.Second, Retention: retention, Operation: "charge",
-	})
-	if err != nil {
-		return err
+	outcome := semel.ClaimRunning
+	for try := 0; outcome == semel.ClaimRunning && try < 5; try++ {
+		res, err := store.Claim(ctx, semel.ClaimParams{
+			Key: key, Token: token, Policy: semel.AtLeastOnce, Lease: 30 * time.Second, Retention: retention, Operation: "charge",
+		})
+		if err != nil {
+			return err
+		}
+		outcome = res.Outcome
 	}
-	if res.Outcome != semel.ClaimAcquired {
-		return fmt.Errorf("a new key is %v", res.Outcome)
+	if outcome != semel.ClaimAcquired {
+		return fmt.Errorf("a new key is %v", outcome)
 	}
-	_, err = store.Finish(ctx, semel.FinishParams{
+	_, err := store.Finish(ctx, semel.FinishParams{
 		Key: key, Token: token, State: semel.StateDone, Retention: retention,
 		Result: semel.StoredResult{Kind: semel.ResultValue, Data: make([]byte, payload)},
 	})
