@@ -155,7 +155,7 @@ func postgresSchema(t *testing.T) (dsn string) {
 	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
-	return url + "&search_path=" + name
+	return url + "&search_path=" + name + "&deadlock_timeout=20ms" // 1s is the default
 }
 
 func openSQL(t *testing.T, driver, dsn string, conns int) *sql.DB {

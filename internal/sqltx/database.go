@@ -61,12 +61,13 @@ func (d *Database) Mark(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, w
 		return semel.ClaimResult{}, err
 	}
 	res, err := d.dialect.ClaimTx(ctx, tx, p, wait)
-	if err != nil || res.Outcome != semel.ClaimAcquired {
+	release := d.restoring("RELEASE SAVEPOINT " + Savepoint)
+	if err != nil || res.Outcome != semel.ClaimAcquired { // then the settings go back too
 		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+Savepoint)
-		err = errors.Join(err, undo)
+		err, release = errors.Join(err, undo), "RELEASE SAVEPOINT "+Savepoint
 	}
-	_, release := tx.ExecContext(context.WithoutCancel(ctx), d.restoring("RELEASE SAVEPOINT "+Savepoint))
-	return res, errors.Join(err, release)
+	_, end := tx.ExecContext(context.WithoutCancel(ctx), release)
+	return res, errors.Join(err, end)
 }
 
 // restoring appends the dialect's RestoreTx to a statement.
