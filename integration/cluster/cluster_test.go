@@ -34,7 +34,7 @@ const (
 func TestThreeGatewaysAreOne(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		shop, url := newShop(t), e.shared(t)
-		flags := []string{"--wait", "5s", "--lease", "10s", "--store-key-text"}
+		flags := []string{"--wait", "5s", "--lease", "15s", "--store-key-text"}
 		var gateways []*gateway.Process
 		for range 3 {
 			gateways = append(gateways, gateway.StartOn(t, binary, shop.URL, url, flags...))

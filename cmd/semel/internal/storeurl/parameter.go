@@ -91,6 +91,7 @@ const (
 	defaultMaxConns       = 10
 	defaultMaxLifetime    = 30 * time.Minute // a new name of the server, or a new server behind it, counts from then on
 	defaultMaxIdleTime    = 5 * time.Minute
+	pingTimeout           = time.Second // of a connection that may have died idle; a claim has two
 )
 
 // int returns a parameter that check has seen, or what it is without being there.

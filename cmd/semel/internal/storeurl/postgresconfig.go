@@ -72,7 +72,7 @@ func poolConfig(a address) (*pgxpool.Config, error) {
 	cfg.MaxConnLifetime = a.duration(poolMaxLifetime, defaultMaxLifetime)
 	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
 	cfg.MaxConnIdleTime = a.duration(poolMaxIdleTime, defaultMaxIdleTime)
-	cfg.PingTimeout = cfg.ConnConfig.ConnectTimeout // of a connection that may have died idle
+	cfg.PingTimeout = pingTimeout
 	return cfg, nil
 }
 
