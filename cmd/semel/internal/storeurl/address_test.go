@@ -178,6 +178,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"postgres://u@h/d?connect_timeout=5s":          "no whole number",
 		"postgres://u@h/d?semel_timeout=5":             "no duration",
 		"postgres://u@h/d?semel_prefix=a-b":            "lower-case letters",
+		"postgres://u@h/d?host=/run/postgresql":        "take one of them out",
 		"postgres://u@h/d?search_path=":                "it is empty",
 		"mysql://h/d":                                  "name the user",
 		"mysql://u@a,b/d":                              "one host",

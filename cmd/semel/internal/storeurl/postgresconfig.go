@@ -42,6 +42,14 @@ var postgresParameters = append([]parameter{
 	{listenAt, direct},
 }, shared...)
 
+// checkPostgres refuses what contradicts itself.
+func checkPostgres(a address) error {
+	if len(a.hosts) > 0 && a.params["host"]+a.params["port"] != "" {
+		return errors.New("the host stands before the database and in a parameter; take one of them out")
+	}
+	return nil
+}
+
 // direct checks where notifications come from.
 func direct(value string) error {
 	if _, ok := parseHost(value, postgresPort); ok {
@@ -116,8 +124,13 @@ func keywords(a address) string {
 // withoutAddress takes away the address that pgx's errors begin with: its passwords
 // are blotted out there as far as pgx can tell.
 func withoutAddress(err error) error {
+	const end = "`: "
 	text := err.Error()
-	return errors.New(text[strings.LastIndex(text, "`: ")+len("`: "):])
+	i := strings.LastIndex(text, end)
+	if i < 0 {
+		return errors.New("the settings cannot be used; look at the variables PG…, which count too")
+	}
+	return errors.New(text[i+len(end):])
 }
 
 // postgresName is where the pool leads, without credentials.

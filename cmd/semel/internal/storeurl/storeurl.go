@@ -108,19 +108,15 @@ func parseSQLite(rest string) (t target, err error) {
 }
 
 func parseServer(k kind, scheme, rawURL string) (t target, err error) {
-	port, known := postgresPort, postgresParameters
+	port, known, check := postgresPort, postgresParameters, checkPostgres
 	if k == ofMySQL {
-		port, known = mysqlPort, mysqlParameters
+		port, known, check = mysqlPort, mysqlParameters, checkMySQL
 	}
 	t = target{kind: k}
 	if t.address, err = parseAddress(scheme, rawURL, port); err != nil {
 		return t, err
 	}
-	err = t.address.check(known)
-	if k == ofMySQL {
-		err = errors.Join(err, checkMySQL(t.address))
-	}
-	return t, err
+	return t, errors.Join(t.address.check(known), check(t.address))
 }
 
 // Redacted is a URL as it may be shown: without passwords. Of one in which they
