@@ -7,7 +7,10 @@ import (
 	"errors"
 	mathrand "math/rand/v2"
 
+	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/inbox"
+	"github.com/semel-go/semel/sqlstore"
 )
 
 // accounts is how many there are to deduct from.
@@ -41,7 +44,7 @@ var (
 	}
 )
 
-const businessNote = "A cycle deducts a balance (UPDATE) and notes it in a ledger (INSERT) in one transaction. *Bare* does only that. *By hand* adds a row for the key before, and stores 300 bytes in it after."
+const businessNote = "A cycle deducts a balance (UPDATE) and notes it in a ledger (INSERT) in one transaction. *Bare* does only that. *By hand* adds a row for the key before, and stores 300 bytes in it after. *Semel* is inbox.Do, or Do of pgxstore."
 
 // work is what has to happen once.
 func (b *business) work(ctx context.Context, tx *sql.Tx) error {
@@ -71,6 +74,46 @@ func (b *business) byHand(ctx context.Context, _ int) error {
 		_, err := tx.ExecContext(ctx, b.keep, make([]byte, payload), key)
 		return err
 	})
+}
+
+// inbox does the work with its record in the transaction.
+func (b *business) inbox(store *sqlstore.Store) (func(context.Context, int) error, error) {
+	box, err := inbox.New(store, nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ int) error {
+		res, err := inbox.Do(ctx, box, newOp(), func(ctx context.Context, tx *sql.Tx) (string, error) {
+			return answerBody, b.work(ctx, tx)
+		})
+		return isNew(res, err)
+	}, nil
+}
+
+// newOp is an operation with a new key.
+func newOp() semel.Op {
+	return semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "bench"}, rand.Text()), Input: semel.NoInput}
+}
+
+// isNew reports an error where a new operation was replayed.
+func isNew(res semel.Result[string], err error) error {
+	if err == nil && res.Replayed {
+		return errors.New("a new key was replayed")
+	}
+	return err
+}
+
+// onDatabase are the contenders on a pool of database/sql, and a store on it.
+func (b *business) onDatabase(store *sqlstore.Store) ([]window.Contender, error) {
+	guarded, err := b.inbox(store)
+	if err != nil {
+		return nil, err
+	}
+	return []window.Contender{
+		{Name: "bare", Cycle: b.bare},
+		{Name: "by hand", Cycle: b.byHand},
+		{Name: "Semel", Cycle: guarded},
+	}, nil
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {

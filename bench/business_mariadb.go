@@ -23,13 +23,14 @@ func businessMariaDBSuite(ctx context.Context, cfg window.Config) (*window.Table
 	if err := m.exec(ctx, mariadbBusinessTables...); err != nil {
 		return nil, err
 	}
-	db, err := m.db()
+	store, err := m.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &business{db, otherBusiness}
-	return businessTable(ctx, cfg, "Business transaction, MariaDB", []window.Contender{
-		{Name: "bare", Cycle: b.bare},
-		{Name: "by hand", Cycle: b.byHand},
-	})
+	b := &business{store.DB(), otherBusiness}
+	contenders, err := b.onDatabase(store)
+	if err != nil {
+		return nil, err
+	}
+	return businessTable(ctx, cfg, "Business transaction, MariaDB", contenders)
 }

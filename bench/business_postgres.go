@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/pgxstore"
 )
 
 var postgresBusinessTables = []string{
@@ -47,6 +48,20 @@ func (b businessPGX) byHand(ctx context.Context, _ int) error {
 	})
 }
 
+// inbox does the work with its record in the transaction.
+func (b businessPGX) inbox(store *pgxstore.Store) (func(context.Context, int) error, error) {
+	box, err := pgxstore.NewBox(store, nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ int) error {
+		res, err := pgxstore.Do(ctx, box, newOp(), func(ctx context.Context, tx pgx.Tx) (string, error) {
+			return answerBody, b.work(ctx, tx)
+		})
+		return isNew(res, err)
+	}, nil
+}
+
 // businessPGXSuite compares the transaction on pgx.
 func businessPGXSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
 	p, err := openPostgres(ctx, &cfg, "business")
@@ -57,14 +72,19 @@ func businessPGXSuite(ctx context.Context, cfg window.Config) (*window.Table, er
 	if err := p.exec(ctx, postgresBusinessTables...); err != nil {
 		return nil, err
 	}
-	pool, err := p.pool(ctx)
+	store, err := p.pgxStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := businessPGX{pool}
+	b := businessPGX{store.Pool()}
+	guarded, err := b.inbox(store)
+	if err != nil {
+		return nil, err
+	}
 	return businessTable(ctx, cfg, "Business transaction, PostgreSQL with pgx", []window.Contender{
 		{Name: "bare", Cycle: b.bare},
 		{Name: "by hand", Cycle: b.byHand},
+		{Name: "Semel", Cycle: guarded},
 	})
 }
 
@@ -78,13 +98,14 @@ func businessPostgresSuite(ctx context.Context, cfg window.Config) (*window.Tabl
 	if err := p.exec(ctx, postgresBusinessTables...); err != nil {
 		return nil, err
 	}
-	db, err := p.db()
+	store, err := p.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &business{db, postgresBusiness}
-	return businessTable(ctx, cfg, "Business transaction, PostgreSQL with database/sql", []window.Contender{
-		{Name: "bare", Cycle: b.bare},
-		{Name: "by hand", Cycle: b.byHand},
-	})
+	b := &business{store.DB(), postgresBusiness}
+	contenders, err := b.onDatabase(store)
+	if err != nil {
+		return nil, err
+	}
+	return businessTable(ctx, cfg, "Business transaction, PostgreSQL with database/sql", contenders)
 }

@@ -31,10 +31,23 @@ func businessSQLiteSuite(ctx context.Context, cfg window.Config) (*window.Table,
 	if err := execAll(ctx, db, sqliteBusinessTables...); err != nil {
 		return nil, err
 	}
-	b := &business{db, otherBusiness}
+	store, err := openStore(ctx, filepath.Join(dir, "semel.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	if err := execAll(ctx, store.DB(), sqliteBusinessTables...); err != nil {
+		return nil, err
+	}
+	bare, guarded := &business{db, otherBusiness}, &business{store.DB(), otherBusiness}
+	once, err := guarded.inbox(store)
+	if err != nil {
+		return nil, err
+	}
 	return businessTable(ctx, cfg, "Business transaction, SQLite", []window.Contender{
-		{Name: "bare", Cycle: b.bare},
-		{Name: "by hand", Cycle: b.byHand},
+		{Name: "bare", Cycle: bare.bare},
+		{Name: "by hand", Cycle: bare.byHand},
+		{Name: "Semel", Cycle: once},
 	})
 }
 
