@@ -12,11 +12,6 @@ import (
 	"github.com/semel-go/semel/pgxstore"
 )
 
-func openPool(t *testing.T, conns int) *fixture {
-	t.Helper()
-	return poolFixture(t, postgresSchema(t), conns)
-}
-
 // poolFixture is a fixture of pgx; the bank looks at it through database/sql.
 func poolFixture(t *testing.T, dsn string, conns int) *fixture {
 	t.Helper()

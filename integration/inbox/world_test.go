@@ -12,6 +12,7 @@ import (
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/inbox"
 	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/integration/internal/faultproxy"
 	"github.com/semel-go/semel/sqlstore"
 	"modernc.org/sqlite"
 
@@ -23,8 +24,13 @@ import (
 // world is an engine with a driver.
 type world struct {
 	name string
-	// open returns a fixture with a database of its own and this many connections.
+	// open returns a fixture with a database of its own and this many connections, where
+	// there is no server.
 	open func(t *testing.T, conns int) *fixture
+	// dsn makes a database and tells its server's address too; on opens it.
+	dsn   func(t *testing.T) (dsn, addr string)
+	on    func(t *testing.T, dsn string, conns int) *fixture
+	proxy func(t testing.TB, addr string) *faultproxy.Proxy
 	// oneWriter: a transaction keeps all others out, whatever their keys.
 	oneWriter bool
 	// aborts: a statement that failed leaves its transaction of no use.
@@ -32,12 +38,16 @@ type world struct {
 }
 
 func worlds() []world {
+	return append(servers(), world{name: "sqlite", open: openSQLite, oneWriter: true})
+}
+
+// servers are the worlds with a network between.
+func servers() []world {
 	return []world{
-		{name: "sqlite", open: openSQLite, oneWriter: true},
-		{name: "mariadb", open: openMariaDB},
-		{name: "postgres-pgx", open: openPostgres("pgx"), aborts: true},
-		{name: "postgres-pq", open: openPostgres("postgres"), aborts: true},
-		{name: "pgxpool", open: openPool, aborts: true},
+		{name: "mariadb", dsn: mariaDBDSN, on: mariaDBFixture, proxy: faultproxy.MySQL},
+		{name: "postgres-pgx", dsn: postgresDSN, on: postgresFixture("pgx"), proxy: faultproxy.Postgres, aborts: true},
+		{name: "postgres-pq", dsn: postgresDSN, on: postgresFixture("postgres"), proxy: faultproxy.Postgres, aborts: true},
+		{name: "pgxpool", dsn: postgresDSN, on: poolFixture, proxy: faultproxy.Postgres, aborts: true},
 	}
 }
 
@@ -78,14 +88,19 @@ type rule struct {
 // everywhere runs rules in all worlds.
 func everywhere(t *testing.T, rules []rule) {
 	t.Helper()
-	for _, w := range worlds() {
+	within(t, worlds(), rules)
+}
+
+// within runs rules in some worlds.
+func within(t *testing.T, worlds []world, rules []rule) {
+	t.Helper()
+	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			for _, r := range rules {
 				t.Run(r.name, func(t *testing.T) {
 					t.Parallel()
-					f := w.open(t, cmp.Or(r.conns, 16))
-					f.world = w
+					f := w.fixture(t, cmp.Or(r.conns, 16))
 					r.run(t, f)
 					if !r.free {
 						f.check(t, f)
@@ -94,6 +109,29 @@ func everywhere(t *testing.T, rules []rule) {
 			}
 		})
 	}
+}
+
+func (w world) fixture(t *testing.T, conns int) *fixture {
+	t.Helper()
+	if w.open != nil {
+		f := w.open(t, conns)
+		f.world = w
+		return f
+	}
+	dsn, _ := w.dsn(t)
+	f := w.on(t, dsn, conns)
+	f.world = w
+	return f
+}
+
+// behindProxy is a fixture whose connections can be broken.
+func (w world) behindProxy(t *testing.T) (*fixture, *faultproxy.Proxy) {
+	t.Helper()
+	dsn, addr := w.dsn(t)
+	proxy := w.proxy(t, addr)
+	f := w.on(t, engines.Through(dsn, proxy.Addr()), 16)
+	f.world = w
+	return f, proxy
 }
 
 func btoi(b bool) int {
@@ -117,21 +155,25 @@ func openSQLite(t *testing.T, conns int) *fixture {
 	return sqlFixture(t, store)
 }
 
-func openMariaDB(t *testing.T, conns int) *fixture {
+func mariaDBDSN(t *testing.T) (dsn, addr string) {
 	t.Helper()
-	db := openSQL(t, "mysql", engines.MariaDB(t).Database(t), conns)
-	store, err := sqlstore.NewMySQL(t.Context(), db, nil)
+	server := engines.MariaDB(t)
+	return server.Database(t), server.Addr()
+}
+
+func mariaDBFixture(t *testing.T, dsn string, conns int) *fixture {
+	t.Helper()
+	store, err := sqlstore.NewMySQL(t.Context(), openSQL(t, "mysql", dsn, conns), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sqlFixture(t, store)
 }
 
-func openPostgres(driver string) func(t *testing.T, conns int) *fixture {
-	return func(t *testing.T, conns int) *fixture {
+func postgresFixture(driver string) func(t *testing.T, dsn string, conns int) *fixture {
+	return func(t *testing.T, dsn string, conns int) *fixture {
 		t.Helper()
-		db := openSQL(t, driver, postgresSchema(t), conns)
-		store, err := sqlstore.NewPostgres(t.Context(), db, nil)
+		store, err := sqlstore.NewPostgres(t.Context(), openSQL(t, driver, dsn, conns), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +185,11 @@ func openPostgres(driver string) func(t *testing.T, conns int) *fixture {
 // than a database, and is a database of its own to those who see no other.
 var schemas atomic.Int64
 
-func postgresSchema(t *testing.T) (dsn string) {
+func postgresDSN(t *testing.T) (dsn, addr string) {
 	t.Helper()
 	name := fmt.Sprintf("inbox_%d", schemas.Add(1))
-	url := engines.Postgres(t).URL()
+	server := engines.Postgres(t)
+	url := server.URL()
 	db, err := sql.Open("pgx", url)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +198,7 @@ func postgresSchema(t *testing.T) (dsn string) {
 	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
-	return url + "&search_path=" + name + "&deadlock_timeout=20ms" // 1s is the default
+	return url + "&search_path=" + name + "&deadlock_timeout=20ms", server.Addr() // 1s is the default
 }
 
 func openSQL(t *testing.T, driver, dsn string, conns int) *sql.DB {

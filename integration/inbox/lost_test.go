@@ -1,0 +1,118 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/inbox"
+	"github.com/semel-go/semel/integration/internal/faultproxy"
+)
+
+// cut is a fault at a statement of a transaction, and what has to come of it.
+type cut struct {
+	name      string
+	statement func(string) bool
+	fault     faultproxy.Fault
+	again     bool // the work has to run twice, since nothing was committed
+	either    bool // both are right
+}
+
+var commit = faultproxy.Starts("COMMIT")
+
+// claim is the first statement of a claim, whatever the dialect.
+func claim(statement string) bool {
+	return strings.Contains(statement, "INTO semel_record") && strings.Contains(statement, "fingerprint")
+}
+
+// result is the statement that stores the result.
+func result(statement string) bool {
+	statement = strings.ToLower(strings.Join(strings.Fields(statement), " "))
+	return strings.Contains(statement, "update semel_record as r set") && strings.Contains(statement, "result_kind =") && !strings.Contains(statement, "returning r.")
+}
+
+func cuts() []cut {
+	return []cut{
+		{name: "the commit never arrives", statement: commit, fault: faultproxy.CutBefore(), again: true},
+		{name: "the commit is executed, its reply cut", statement: commit, fault: faultproxy.CutReply()},
+		{name: "the commit is executed, its connection closed", statement: commit, fault: faultproxy.CloseReply()},
+		{name: "the commit is on its way", statement: commit, fault: faultproxy.Reset(), either: true},
+		{name: "the claim never arrives", statement: claim, fault: faultproxy.CutBefore()},
+		{name: "the claim's reply is cut", statement: claim, fault: faultproxy.CutReply()},
+		{name: "the result never arrives", statement: result, fault: faultproxy.CutBefore(), again: true},
+		{name: "the result's reply is cut", statement: result, fault: faultproxy.CutReply(), either: true},
+		{name: "the work's statement is cut", statement: faultproxy.Starts("UPDATE account"), fault: faultproxy.CutReply(), again: true},
+	}
+}
+
+// Public tracker: the reply to a claim is lost, and the work runs 0 times; saving fails
+// after success, and the work runs twice.
+func TestLostReplies(t *testing.T) {
+	t.Parallel()
+	for _, w := range servers() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range cuts() {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(t, w)
+				})
+			}
+			t.Run("the commit is late", func(t *testing.T) {
+				t.Parallel()
+				lateCommit(t, w)
+			})
+		})
+	}
+}
+
+func (c cut) run(t *testing.T, w world) {
+	f, proxy := w.behindProxy(t)
+	b := f.box(t, nil)
+	armed := proxy.Arm(c.statement, c.fault)
+	var runs atomic.Int64
+	res, err := b.do(t.Context(), opOf("lost"), func(ctx context.Context, tx execer) (receipt, error) {
+		runs.Add(1)
+		return withdraw(ctx, tx, "lost", 7)
+	})
+	select {
+	case <-armed.Fired():
+	default:
+		t.Fatal("the fault was not met")
+	}
+	want := int64(1 + btoi(c.again))
+	if err != nil || res.Replayed || res.Value.Amount != 7 || !c.either && runs.Load() != want {
+		t.Errorf("%+v, %v after %d runs; want the first caller's answer after %d", res, err, runs.Load(), want)
+	}
+	if again, err := b.do(t.Context(), opOf("lost"), withdrawing("lost", 7)); err != nil || !again.Replayed || again.Value != res.Value || again.Fence != res.Fence {
+		t.Errorf("the next caller: %+v, %v; want a replay of %+v", again, err, res)
+	}
+	f.check(t, f)
+}
+
+// A commit that arrives when its caller has given up: until then the row is locked, so
+// nobody can say, or run; then the next caller gets the truth.
+func lateCommit(t *testing.T, w world) {
+	f, proxy := w.behindProxy(t)
+	b := f.box(t, &inbox.Options{Timeout: 500 * time.Millisecond, Wait: 500 * time.Millisecond})
+	until := make(chan struct{})
+	armed := proxy.Arm(commit, faultproxy.Delay(until))
+	_, err := b.do(t.Context(), opOf("late"), withdrawing("late", 1))
+	if !errors.Is(err, semel.ErrNoReply) {
+		t.Errorf("error %v; want one that matches semel.ErrNoReply", err)
+	}
+	<-armed.Fired()
+	_, err = b.do(t.Context(), opOf("late"), withdrawing("late", 1))
+	wantInProgress(t, err, nil)
+	close(until)
+	patient := opOf("late")
+	patient.Wait = time.Minute
+	if res, err := b.do(t.Context(), patient, withdrawing("late", 1)); err != nil || !res.Replayed {
+		t.Errorf("once it has arrived: %+v, %v; want a replay", res, err)
+	}
+	f.check(t, f)
+}
