@@ -158,11 +158,6 @@ func unknownParameter(name string, known []parameter) error {
 	return fmt.Errorf("%q is no parameter of the store%s", name, hint)
 }
 
-// display is the address without credentials and parameters.
-func (a *address) display() string {
-	return a.scheme + "://" + strings.Join(a.hosts, ",") + "/" + a.database
-}
-
 // redacted is the address with what is secret of it blotted out.
 func (a *address) redacted() string {
 	var b strings.Builder
