@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -42,8 +43,9 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	defer pool.Exec(ctx, "DROP TABLE IF EXISTS balancepgx")
-	return story(ctx, pool, box)
+	err = story(ctx, pool, box)
+	_, dropped := pool.Exec(ctx, "DROP TABLE IF EXISTS balancepgx")
+	return errors.Join(err, dropped)
 }
 
 func story(ctx context.Context, pool *pgxpool.Pool, box *pgxstore.Box) error {
