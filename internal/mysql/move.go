@@ -31,9 +31,7 @@ func (r runner) move(ctx context.Context, seen *sqlrecord.Row, p *semel.ClaimPar
 }
 
 func (r runner) moveBy(ctx context.Context, b branch, seen *sqlrecord.Row, p *semel.ClaimParams, now int64) (done, error) {
-	args := []any{
-		p.Key[:], p.Token[:], int64(seen.Fence), int64(seen.State), seen.LeaseUntil, seen.ExpiresAt, int64(seen.Attempt), seen.Checkpoint, seen.Token,
-	}
+	args := []any{p.Key[:], p.Token[:], int64(seen.Fence), int64(seen.State), seen.LeaseUntil, seen.Checkpoint}
 	switch b {
 	case own:
 		return r.exec(ctx, stmtOwn, append(args, sqlrecord.After(0, p.Lease))...)

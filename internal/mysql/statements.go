@@ -30,36 +30,36 @@ const (
 )
 
 // asSeen is the record that a claim has judged. Whoever changed it since, changed
-// one of these.
+// one of these: who takes or decides it raises the fence, who finishes or deletes it
+// changes the state or the lease.
 //
-// ?3 fence ?4 state ?5 lease_until ?6 expires_at ?7 attempt ?8 checkpoint ?9 token
-const asSeen = ` WHERE r.key = ?1 AND {readable} AND r.fence = ?3 AND r.state = ?4 AND r.lease_until = ?5
-	AND r.expires_at = ?6 AND r.attempt = ?7 AND r.checkpoint <=> ?8 AND r.token = ?9`
+// ?3 fence ?4 state ?5 lease_until ?6 checkpoint
+const asSeen = ` WHERE r.key = ?1 AND {readable} AND r.fence = ?3 AND r.state = ?4 AND r.lease_until = ?5 AND r.checkpoint <=> ?6`
 
 // ownRecord renews the lease of a claim that was repeated.
 //
-// ?2 token ?10 lease
-const ownRecord = `{bounded} UPDATE semel_record AS r SET r.lease_until = LAST_INSERT_ID({now}) + ?10` + asSeen + ` AND {mine} AND NOT {gone}`
+// ?2 token ?7 lease
+const ownRecord = `{bounded} UPDATE semel_record AS r SET r.lease_until = LAST_INSERT_ID({now}) + ?7` + asSeen + ` AND {mine} AND NOT {gone}`
 
 // spendRecord puts a record in doubt whose attempts are used up.
 //
-// ?10 new token
-const spendRecord = `{bounded} UPDATE semel_record AS r SET r.doubt_since = LAST_INSERT_ID({now}), r.cause = 2, r.token = ?10, r.state = 4` +
+// ?7 new token
+const spendRecord = `{bounded} UPDATE semel_record AS r SET r.doubt_since = LAST_INSERT_ID({now}), r.cause = 2, r.token = ?7, r.state = 4` +
 	asSeen + ` AND {free} AND NOT {gone}`
 
 // takeRecord claims a record that is gone, free, or in doubt.
 //
-// ?10 lease ?11 ?12 expiry ?13 1 keeps started_at ?14 state ?15 policy ?16 token ?17 attempt
-// ?18 doubt_since ?19 cause ?20 fingerprint ?21 scope_id ?22 operation ?23 key_text
-// ?24 result_kind ?25 1 keeps the checkpoint ?26 condition, see branch
+// ?7 lease ?8 ?9 expiry ?10 1 keeps started_at ?11 state ?12 policy ?13 token ?14 attempt
+// ?15 doubt_since ?16 cause ?17 fingerprint ?18 scope_id ?19 operation ?20 key_text
+// ?21 result_kind ?22 1 keeps the checkpoint ?23 condition, see branch
 const takeRecord = `{bounded} UPDATE semel_record AS r SET
 	r.fence = GREATEST(r.fence + 1, LAST_INSERT_ID({now})),
-	r.lease_until = {now} + ?10,
-	r.expires_at = {now} * ?11 + ?12,
-	r.started_at = IF(?13, r.started_at, {now}),
-	r.state = ?14, r.policy = ?15, r.token = ?16, r.attempt = ?17, r.doubt_since = ?18, r.cause = ?19,
-	r.fingerprint = ?20, r.scope_id = ?21, r.operation = ?22, r.key_text = ?23, r.result_kind = ?24, r.result = NULL,
-	r.checkpoint = IF(?25, r.checkpoint, NULL)` + asSeen + ` AND CASE ?26 WHEN 1 THEN {gone} WHEN 2 THEN {free} ELSE {doubt} END`
+	r.lease_until = {now} + ?7,
+	r.expires_at = {now} * ?8 + ?9,
+	r.started_at = IF(?10, r.started_at, {now}),
+	r.state = ?11, r.policy = ?12, r.token = ?13, r.attempt = ?14, r.doubt_since = ?15, r.cause = ?16,
+	r.fingerprint = ?17, r.scope_id = ?18, r.operation = ?19, r.key_text = ?20, r.result_kind = ?21, r.result = NULL,
+	r.checkpoint = IF(?22, r.checkpoint, NULL)` + asSeen + ` AND CASE ?23 WHEN 1 THEN {gone} WHEN 2 THEN {free} ELSE {doubt} END`
 
 // ?1 key ?2 token ?3 lease ?4 policy
 const renewRecord = `{bounded} UPDATE semel_record AS r SET r.lease_until = LAST_INSERT_ID({now}) + ?3, r.policy = GREATEST(r.policy, ?4)
