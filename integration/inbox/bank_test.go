@@ -70,6 +70,7 @@ type bank struct {
 var schema = []string{
 	"CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL)",
 	"CREATE TABLE withdrawal (op VARCHAR(64) NOT NULL, amount INTEGER NOT NULL)",
+	"CREATE TABLE other (id INTEGER NOT NULL)",
 	fmt.Sprintf("INSERT INTO account (id, balance) VALUES (1, %d), (2, %d)", startBalance, startBalance),
 }
 
