@@ -245,11 +245,33 @@ func TestMySQLPurgeInChunks(t *testing.T) {
 	if purged != records || chunks < 3 {
 		t.Errorf("%d records purged in %d chunks; want %d in 3", purged, chunks, records)
 	}
-	// The highest fence of them all is kept: a new record begins above it, also after the
-	// clock was set back, here by making it lower than the floor.
-	mysqlExec(t, db, "UPDATE semel_floor SET fence = 9000000000000000")
-	res, err := mysqlStore(t, db, nil).Claim(t.Context(), mysqlClaim(randomKey()))
-	if err != nil || res.Record.Fence != 9000000000000001 {
-		t.Errorf("fence %d, %v; want one above the floor", res.Record.Fence, err)
+}
+
+// I3: the highest fence of purged records is kept, and a new record begins above it,
+// also after the clock was set back; here the floor is moved ahead of the clock.
+func TestMySQLFenceGrowsOverPurgeAndClockStep(t *testing.T) {
+	t.Parallel()
+	db := mysqlDB(t, engines.MariaDB(t).Database(t), nil)
+	s := mysqlStore(t, db, nil)
+	const ahead = 9_000_000_000_000_000
+	p := mysqlClaim(randomKey())
+	acquire(t, s, p)
+	mysqlExec(t, db, fmt.Sprintf("UPDATE semel_record SET fence = %d, lease_until = 1, expires_at = 1", ahead))
+	if res, err := s.Purge(t.Context(), semel.PurgeParams{Limit: 10}); err != nil || res.Purged != 1 {
+		t.Fatal(res, err)
+	}
+	for _, handle := range []*sqlstore.Store{s, mysqlStore(t, db, nil)} {
+		concurrentCalls(t, 8, 2, func(int) error {
+			p := mysqlClaim(randomKey())
+			res, err := handle.Claim(t.Context(), p)
+			if err != nil || res.Record.Fence <= ahead {
+				return fmt.Errorf("claimed with fence %d, %w; want one above %d", res.Record.Fence, err, ahead)
+			}
+			r, err := handle.Read(t.Context(), semel.ReadParams{Key: p.Key})
+			if err != nil || r.Fence != res.Record.Fence {
+				return fmt.Errorf("the record has fence %d, %w; the claim said %d", r.Fence, err, res.Record.Fence)
+			}
+			return nil
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/integration/internal/faultproxy"
+	"github.com/semel-go/semel/sqlstore"
 )
 
 // isMySQLTakeover tells the statement that takes a record over.
@@ -110,7 +111,7 @@ func TestMySQLFinishesOfABatchAreJudgedOneByOne(t *testing.T) {
 		cases = append(cases, batchedFinish{p, p.Token, nil, fmt.Sprint("result ", i)})
 		stale := begin()
 		cases = append(cases, batchedFinish{stale, semel.NewToken(), semel.ErrFenced, ""})
-		zero := begin()
+		zero := spend(t, s)
 		cases = append(cases, batchedFinish{zero, semel.Token{}, semel.ErrFenced, ""})
 		cases = append(cases, batchedFinish{mysqlClaim(randomKey()), p.Token, semel.ErrFenced, ""})
 		done := begin()
@@ -147,6 +148,21 @@ func TestMySQLFinishesOfABatchAreJudgedOneByOne(t *testing.T) {
 			t.Errorf("finish %d: the record has the result %q, %v; want %q", i, r.Result.Data, err, c.result)
 		}
 	}
+}
+
+// spend leaves a record in doubt, since its attempts are used up, that nobody owns.
+func spend(t *testing.T, s *sqlstore.Store) semel.ClaimParams {
+	t.Helper()
+	p := mysqlClaim(randomKey())
+	acquire(t, s, p)
+	if _, err := s.Finish(t.Context(), semel.FinishParams{Key: p.Key, Token: p.Token, State: semel.StateReleased, Retention: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	p.MaxAttempts = 1
+	if res, err := s.Claim(t.Context(), p); err != nil || res.Outcome != semel.ClaimInDoubt {
+		t.Fatal(res.Outcome, err)
+	}
+	return p
 }
 
 // batchedFinish is a finish in a batch: its answer, and the result after it.
