@@ -85,7 +85,7 @@ func runSuites(ctx context.Context, only string, cfg window.Config, file string)
 		if file == "" {
 			continue
 		}
-		if err := writeSection(file, s.name, table.Markdown()); err != nil {
+		if err := writeSection(file, s.name, table.Markdown()+"\n"+measuredOn()); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
@@ -23,11 +24,16 @@ func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 	if err != nil {
 		return nil, err
 	}
+	version, err := m.version(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "MariaDB",
 		Notes: []string{
-			"A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; innodb_flush_log_at_trx_commit 1, no binary log, go-sql-driver/mysql,",
-			"pools of 32 connections. The naive and the single statements are those of PostgreSQL's table.",
+			fmt.Sprintf("A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; MariaDB %s, innodb_flush_log_at_trx_commit 1, no binary log,", version),
+			fmt.Sprintf("go-sql-driver/mysql, pools of %d connections. The naive and the single statements are those of PostgreSQL's table; mariadb-slap sends the", connections),
+			"single ones as text.",
 		},
 	}
 	contenders := []window.Contender{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/semel-go/semel/bench/internal/window"
@@ -64,6 +65,17 @@ func (m *mariadb) store(ctx context.Context) (*sqlstore.Store, error) {
 	}
 	m.closers = append([]func(){func() { store.Close() }}, m.closers...)
 	return store, nil
+}
+
+// version is the server's, such as 10.11.14.
+func (m *mariadb) version(ctx context.Context) (version string, err error) {
+	db, err := m.db()
+	if err != nil {
+		return "", err
+	}
+	err = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
+	version, _, _ = strings.Cut(version, "-")
+	return version, err
 }
 
 // exec runs statements, each by itself.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
@@ -27,10 +28,16 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 	if err != nil {
 		return nil, err
 	}
+	version, err := p.version(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "PostgreSQL",
 		Notes: []string{
-			"A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; synchronous_commit on, pools of 32 connections.",
+			fmt.Sprintf("A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; PostgreSQL %s, synchronous_commit on, pools of %d connections.", version, connections),
+			"*Naive* is the usual code: SELECT, and a transaction with INSERT and UPDATE, open while the work is done; or two transactions, one before and one after. *Single",
+			"statements* is the best one can do without batches: INSERT … ON CONFLICT DO NOTHING, and UPDATE, prepared, each its own transaction; pgbench runs the same.",
 		},
 	}
 	contenders := []window.Contender{

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -113,6 +114,17 @@ func openDB(driver, dsn string) (*sql.DB, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil
+}
+
+// version is the server's, such as 15.18.
+func (p *postgres) version(ctx context.Context) (version string, err error) {
+	db, err := p.db()
+	if err != nil {
+		return "", err
+	}
+	err = db.QueryRowContext(ctx, "SHOW server_version").Scan(&version)
+	version, _, _ = strings.Cut(version, " ")
+	return version, err
 }
 
 // exec runs statements, each by itself.
