@@ -12,8 +12,9 @@ import (
 // Migration is one numbered step of the schema.
 type Migration = sqlrecord.Migration
 
-// Migrations returns the steps that a store of this dialect ("sqlite", "postgres", "mysql") with these
-// options applies, in order; for reading, or for applying them by other means.
+// Migrations returns the steps that a store of this dialect ("sqlite", "postgres",
+// "mysql") with these options applies, in order; for reading, or for applying them by
+// other means.
 func Migrations(dialect string, opts *Options) ([]Migration, error) {
 	o := opts.withDefaults()
 	if err := o.validate(); err != nil {

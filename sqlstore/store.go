@@ -7,8 +7,8 @@ import (
 	"github.com/semel-go/semel"
 )
 
-// Store keeps records in a SQL database. Make one with [OpenSQLite] or
-// [NewSQLite]. All methods may be called concurrently.
+// Store keeps records in a SQL database. Make one with [OpenSQLite], [NewSQLite],
+// [NewPostgres] or [NewMySQL]. All methods may be called concurrently.
 //
 // Its errors, beside those of the contract: [semel.ErrStoreUnavailable] when the
 // database could not be written to in time, or the context ended before the call
