@@ -64,11 +64,24 @@ func (s *Store) purgeChunk(ctx context.Context, limit int) (int, error) {
 	if err != nil || n == 0 {
 		return 0, errors.Join(err, undo(tx))
 	}
-	if err := tx.Commit(); err != nil {
+	if err := commit(ctx, tx); err != nil {
 		return 0, unwritten(ctx, err)
 	}
 	s.floor.raise(highest, time.Time{})
 	return n, nil
+}
+
+// commit is left when its time is up: drivers bound it by nothing, and on a connection
+// that hangs it never comes back.
+func commit(ctx context.Context, tx *sql.Tx) error {
+	answer := make(chan error, 1)
+	go func() { answer <- tx.Commit() }()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // undo rolls a transaction back; one that is over already is no failure.
