@@ -89,3 +89,10 @@ func (h *Handle) Pass(ctx context.Context, d time.Duration, expiry bool, keys ..
 	}
 	return nil
 }
+
+// Kept says whether there is a row of this key, expired or not.
+func (h *Handle) Kept(ctx context.Context, key semel.KeyID) (there bool, err error) {
+	statement := fmt.Sprintf("SELECT count(*) > 0 FROM semel_record WHERE %s = %s", h.dialect.quote("key"), h.dialect.key(key))
+	err = h.DB.QueryRowContext(ctx, statement).Scan(&there)
+	return there, err
+}

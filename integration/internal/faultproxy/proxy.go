@@ -75,6 +75,16 @@ func (p *Proxy) Disarm(a *Armed) bool {
 	return len(p.armed) < before
 }
 
+// Cut ends all connections that are open now, at both ends, those in a black hole too: as
+// keepalives do after a while. The server rolls back what they had begun.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.close()
+	}
+}
+
 // trigger returns the fault that is to happen to a statement, or nil.
 func (p *Proxy) trigger(statement string) *Armed {
 	if statement == "" {
@@ -146,9 +156,7 @@ func (p *Proxy) close() {
 	p.listener.Close()
 	p.mu.Lock()
 	p.closed = true
-	for l := range p.links {
-		l.close()
-	}
 	p.mu.Unlock()
+	p.Cut()
 	p.running.Wait()
 }
