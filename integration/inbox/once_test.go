@@ -213,6 +213,9 @@ func rollsBackItself(t *testing.T, f *fixture) {
 	for _, end := range []func(context.Context, execer) error{
 		func(_ context.Context, tx execer) error { return tx.end(false) },
 		func(ctx context.Context, tx execer) error { return tx.exec(ctx, "ROLLBACK") },
+		func(ctx context.Context, tx execer) error {
+			return errors.Join(tx.exec(ctx, "ROLLBACK"), tx.exec(ctx, "BEGIN"), tx.exec(ctx, "INSERT INTO other (id) VALUES (1)"))
+		},
 	} {
 		_, err := b.do(t.Context(), opOf("back"), func(ctx context.Context, tx execer) (receipt, error) {
 			r, err := withdraw(ctx, tx, "back", 1)
@@ -224,6 +227,9 @@ func rollsBackItself(t *testing.T, f *fixture) {
 		if rec := f.read(t, opOf("back")); rec.State != semel.StateNone {
 			t.Errorf("record %v; want none", rec.State)
 		}
+	}
+	if n := f.number(t, "SELECT COUNT(*) FROM other"); n != 0 {
+		t.Errorf("%d rows of a transaction that the work began by itself were committed without a record", n)
 	}
 	if _, err := b.do(t.Context(), opOf("back"), withdrawing("back", 1)); err != nil || f.times(t, "back") != 1 {
 		t.Errorf("the next caller: %v, %d effects", err, f.times(t, "back"))

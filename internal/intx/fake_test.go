@@ -98,10 +98,13 @@ func (t *scripted) Handle() *script { return t.s }
 
 func (t *scripted) Undo(context.Context) error { t.s.note("undo"); return t.e.undo }
 
-func (t *scripted) Commit(_ context.Context, p *semel.FinishParams) error {
+func (t *scripted) Commit(ctx context.Context, p *semel.FinishParams) error {
 	t.s.note("commit " + string(p.Result.Data))
 	if t.e.during != nil {
 		t.e.during()
+	}
+	if ctx.Err() != nil {
+		return errors.Join(errOther, ctx.Err()) // what was sent must not depend on its caller
 	}
 	return t.e.commit
 }
