@@ -93,7 +93,7 @@ var conditions = strings.NewReplacer(
 
 // clock is the server's clock in microseconds: fixed for a statement, from its
 // start on, and independent of time zones.
-const clock = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+const clock = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))"
 
 const zeroToken = "x'00000000000000000000000000000000'"
 
