@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -15,8 +16,9 @@ import (
 // fake is a driver that answers by a script instead of a server: for what a real one
 // does not do on demand.
 type fake struct {
-	mu  sync.Mutex
-	log []string // statements since the store is open
+	version string // empty: MariaDB
+	mu      sync.Mutex
+	log     []string // statements since the store is open
 	// answer says what a statement gives; ok false leaves it to fit.
 	answer func(query string) (r reply, ok bool)
 }
@@ -42,18 +44,18 @@ func (f *fake) run(query string) reply {
 			return r
 		}
 	}
-	return fit(query)
+	return f.fit(query)
 }
 
 const fakeNow = 1_700_000_000_000_000
 
 // fit is what a server in order answers: its settings, a schema that is up to date,
 // and statements that do what they are to do.
-func fit(query string) reply {
+func (f *fake) fit(query string) reply {
 	switch {
 	case strings.HasPrefix(query, "SHOW VARIABLES"):
 		return reply{rows: [][]driver.Value{
-			{"version", "10.11.6-MariaDB"}, {"autocommit", "ON"}, {"max_allowed_packet", "16777216"}, {"tx_isolation", "REPEATABLE-READ"},
+			{"version", cmp.Or(f.version, "10.11.6-MariaDB")}, {"innodb_lock_wait_timeout", "50"}, {"autocommit", "ON"}, {"max_allowed_packet", "16777216"}, {"tx_isolation", "REPEATABLE-READ"},
 		}}
 	case strings.HasPrefix(query, "SELECT MAX(version)"):
 		return reply{rows: [][]driver.Value{{int64(1), int64(1)}}}
@@ -110,7 +112,13 @@ func (c *fakeConn) Prepare(query string) (driver.Stmt, error) {
 
 func (c *fakeConn) Close() error { return nil }
 
-func (c *fakeConn) Begin() (driver.Tx, error) { return nil, driver.ErrSkip }
+func (c *fakeConn) Begin() (driver.Tx, error) { return fakeTx{c.fake}, nil }
+
+type fakeTx struct{ fake *fake }
+
+func (t fakeTx) Commit() error { return t.fake.run("COMMIT").err }
+
+func (t fakeTx) Rollback() error { return t.fake.run("ROLLBACK").err }
 
 type fakeStmt struct {
 	fake  *fake
