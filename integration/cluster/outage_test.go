@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/semel-go/semel/integration/internal/gateway"
 )
@@ -120,17 +119,7 @@ func wantMetric(ctx context.Context, t *testing.T, g *gateway.Process, line stri
 
 func eventually(ctx context.Context, t *testing.T, url string, good func(status int, body string) bool) {
 	t.Helper()
-	for {
-		status, body := get(ctx, t, url)
-		if good(status, body) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("%s stays %d\n%s", url, status, body)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	until(ctx, t, "good answer of "+url, func() bool { return good(get(ctx, t, url)) })
 }
 
 func get(ctx context.Context, t *testing.T, url string) (int, string) {
