@@ -90,6 +90,23 @@ func topLevel(list string) (parts []string) {
 	return append(parts, list[begin:])
 }
 
+// A semicolon at the end of a line of comment would make a statement of the comment,
+// which MySQL refuses.
+func TestMigrationsAreStatements(t *testing.T) {
+	t.Parallel()
+	all, err := Migrations("semel_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		for _, sql := range m.Statements() {
+			if !strings.Contains(sql, "\nCREATE TABLE IF NOT EXISTS") && !strings.HasPrefix(sql, "INSERT INTO") {
+				t.Errorf("%s: %q cannot be repeated, or is no statement", m.Name, sql)
+			}
+		}
+	}
+}
+
 // Keys and texts with any bytes stand in a statement as hexadecimal digits alone.
 func TestBatchTextQuotesNothing(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,6 @@
 -- compatible: 1
 
--- One row per key. Times are microseconds since 1970 of the server's clock;
+-- One row per key. Times are microseconds since 1970 of the server's clock, and
 -- expires_at 9223372036854775807 is never. The numbers in format, state, policy,
 -- cause and result_kind are those of package semel. No column has a collation, and
 -- there is no AUTO_INCREMENT and no second unique key, which cause deadlocks. The
