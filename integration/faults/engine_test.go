@@ -1,0 +1,110 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/backends"
+)
+
+// newEngine is an engine that gives up on a call early, so that a test of calls that get
+// lost is over soon.
+func newEngine(t *testing.T, s semel.Store) *semel.Engine {
+	t.Helper()
+	e, err := semel.New(s, &semel.Options{
+		Lease: lease, Retention: retention, FinishTimeout: 200 * time.Millisecond, PurgeEvery: -1,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Field faults: saving fails after success, the client is told 500, and the work runs
+// twice; the client disconnects, the result is lost, and the retry runs again; the loser
+// of a broken claim waits for itself, and the work runs 0 times.
+//
+// An operation meets every accident at each of its statements, and its caller asks again
+// until he has an answer: the work has run once.
+func TestAccidentsOfOperations(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends.Servers() {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			l := newLine(t, b)
+			sent := statements(l.proxy, func() { newOperation(l).untilAnswered(t.Context()) })
+			for _, a := range accidents() {
+				for nth := 1; nth <= sent; nth++ {
+					o := newOperation(l)
+					err := a.during(t, l.proxy, nth, o.ask)
+					o.untilAnswered(t.Context())
+					o.check(fmt.Sprintf("%s at statement %d, first told %v", a.name, nth, err))
+				}
+			}
+		})
+	}
+}
+
+// operation is one key, asked for again and again.
+type operation struct {
+	*line
+	engine *semel.Engine
+	op     semel.Op
+	runs   atomic.Int64
+	value  string
+}
+
+func newOperation(l *line) *operation {
+	scope := semel.Scope{Principal: semel.Global, Operation: "charge"}
+	return &operation{
+		line: l, engine: newEngine(l.T, l.through.Store),
+		op: semel.Op{Key: semel.KeyOf(scope, fmt.Sprintf("%x", semel.NewToken())), Input: semel.NoInput},
+	}
+}
+
+// ask asks once.
+func (o *operation) ask(ctx context.Context) error {
+	res, err := semel.Do(ctx, o.engine, o.op, func(context.Context) (string, error) {
+		return fmt.Sprint("run ", o.runs.Add(1)), nil
+	})
+	o.value = res.Value
+	return err
+}
+
+// untilAnswered asks until there is an answer. A claim that got lost is released in the
+// background; until then the key is in progress.
+func (o *operation) untilAnswered(ctx context.Context) {
+	o.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		err := o.ask(ctx)
+		_, running := errors.AsType[*semel.InProgressError](err)
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil || !running && !errors.Is(err, semel.ErrStoreUnavailable):
+			o.Errorf("no answer: %v", err)
+			return
+		}
+	}
+}
+
+// check finds one run, its result in the record, and nothing left behind.
+func (o *operation) check(what string) {
+	o.Helper()
+	if err := o.engine.Close(o.Context()); err != nil {
+		o.Errorf("%s: %v", what, err)
+	}
+	r := o.record(o.op.Key.ID())
+	if n := o.runs.Load(); n != 1 || o.value != "run 1" || r.State != semel.StateDone || string(r.Result.Data) != `"run 1"` {
+		o.Errorf("%s: %d runs, answered %q, the record is %v with %q", what, n, o.value, r.State, r.Result.Data)
+	}
+}
