@@ -3,12 +3,14 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -57,23 +59,32 @@ func Start(t *testing.T, binary, upstream, file string, flags ...string) *Proces
 	if err != nil {
 		t.Fatal(err)
 	}
-	return start(t, binary, upstream, filepath.Dir(file), "sqlite:"+file, flags)
+	return start(t, binary, upstream, filepath.Dir(file), "sqlite:"+file, nil, flags)
 }
 
 // StartOn is Start on the store at a URL.
 func StartOn(t *testing.T, binary, upstream, store string, flags ...string) *Process {
 	t.Helper()
-	return start(t, binary, upstream, t.TempDir(), store, flags)
+	return start(t, binary, upstream, t.TempDir(), store, nil, flags)
 }
 
-func start(t *testing.T, binary, upstream, dir, store string, flags []string) *Process {
+// StartDoomed is StartOn for a binary with crash points, which kills itself at the
+// point; Died waits for that.
+func StartDoomed(t *testing.T, binary, point, upstream, store string, flags ...string) *Process {
+	t.Helper()
+	p := start(t, binary, upstream, t.TempDir(), store, []string{"SEMEL_CRASH_AT=" + point}, flags)
+	p.killed = true
+	return p
+}
+
+func start(t *testing.T, binary, upstream, dir, store string, environ, flags []string) *Process {
 	t.Helper()
 	cmd := exec.Command(binary, append([]string{
 		"proxy", "--upstream", upstream, "--principal", "global", "--store", store,
 		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log-format", "json",
 	}, flags...)...)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir}
+	cmd.Env = append([]string{"HOME=" + cmd.Dir, "TMPDIR=" + cmd.Dir}, environ...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +105,22 @@ func (p *Process) Kill(t *testing.T) {
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	p.Died(t)
+}
+
+// Died waits until the process has ended by SIGKILL.
+func (p *Process) Died(t *testing.T) {
+	t.Helper()
 	<-p.read
-	p.cmd.Wait() // it says that it was killed
+	err := p.cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || !bySIGKILL(exit) {
+		t.Errorf("the gateway was to be killed, and ended with %v\n%s", err, p.Log())
+	}
+}
+
+func bySIGKILL(exit *exec.ExitError) bool {
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signal() == syscall.SIGKILL
 }
 
 // Where it listens, in the first line of either form of the log.
