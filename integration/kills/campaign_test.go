@@ -145,3 +145,12 @@ func (c *campaign) read(j job) semel.Record {
 	}
 	return r
 }
+
+// String tells what was done to the workers.
+func (c *campaign) String() string {
+	cut := 0
+	for _, k := range c.kills {
+		cut += len(k)
+	}
+	return fmt.Sprintf("%d workers killed, %d runs of %d keys cut short at %d points", c.workers, cut, len(c.jobs), points)
+}

@@ -101,6 +101,21 @@ func (c *campaign) recover() {
 	}
 }
 
+// checkAll checks the keys of a level, and returns how many effects there are more than
+// keys.
+func (c *campaign) checkAll(l level) (extra int) {
+	c.t.Helper()
+	made := c.effects()
+	for _, j := range c.jobs {
+		if j.level == l {
+			c.check(j, made[j.key])
+			c.checkDone(j, made[j.key])
+			extra += len(made[j.key]) - 1
+		}
+	}
+	return extra
+}
+
 // check compares the effects of a key with how its runs were cut short.
 func (c *campaign) check(j job, made []effect) {
 	c.t.Helper()

@@ -8,12 +8,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/semel-go/semel"
-	"github.com/semel-go/semel/integration/internal/backends"
 )
 
 // point is where a worker is killed.
@@ -60,14 +57,18 @@ func parseJob(s string) (j job, err error) {
 	return j, err
 }
 
-// op is the operation of a job. Its lease outlasts the test; see campaign.lapse.
+// op is the operation of a job. Its lease, if it has one, outlasts the test; see
+// campaign.lapse.
 func (j job) op() semel.Op {
-	policy := semel.AtLeastOnce
-	if j.level == atMostOnce {
-		policy = semel.AtMostOnce
-	}
 	scope := semel.Scope{Principal: semel.Global, Operation: "kill"}
-	return semel.Op{Key: semel.KeyOf(scope, strconv.Itoa(j.key)), Input: semel.NoInput, Policy: policy}
+	op := semel.Op{Key: semel.KeyOf(scope, strconv.Itoa(j.key)), Input: semel.NoInput}
+	switch j.level {
+	case atLeastOnce:
+		op.Policy = semel.AtLeastOnce
+	case atMostOnce:
+		op.Policy = semel.AtMostOnce
+	}
+	return op
 }
 
 // work is the worker: it runs all its jobs at once, says "at KEY here" at the point
@@ -177,54 +178,4 @@ func (w *worker) say(j job, how string) {
 	if !j.races() {
 		w.still.Done()
 	}
-}
-
-// executor runs jobs on a database.
-type executor struct {
-	name   string
-	handle *backends.Handle
-	engine *semel.Engine
-}
-
-func open(ctx context.Context, name, backend, dsn string) (*executor, error) {
-	b, err := backends.Named(backend)
-	if err != nil {
-		return nil, err
-	}
-	h, err := b.Open(ctx, dsn)
-	if err != nil {
-		return nil, err
-	}
-	engine, err := semel.New(h.Store, &semel.Options{
-		Lease: lease, ClaimTimeout: patience, FinishTimeout: patience, PurgeEvery: -1,
-	})
-	return &executor{name: name, handle: h, engine: engine}, err
-}
-
-const (
-	lease    = 10 * time.Minute
-	patience = time.Minute // more than the machine ever needs
-)
-
-// do runs a job under its guarantee level. run gets a function that writes the effect.
-func (e *executor) do(ctx context.Context, j job, run func(ctx context.Context, effect func() error) error) (replayed bool, err error) {
-	res, err := semel.Do(ctx, e.engine, j.op(), func(ctx context.Context) (string, error) {
-		return e.name, run(ctx, func() error { return e.write(ctx, j) })
-	})
-	return res.Replayed, err
-}
-
-// write writes the effect of a job as it would be outside of the record's transaction.
-func (e *executor) write(ctx context.Context, j job) error {
-	fence, _ := semel.FenceFrom(ctx)
-	_, err := e.handle.DB.ExecContext(ctx, effectOf(j, e.name, fence))
-	return err
-}
-
-func effectOf(j job, by string, fence semel.Fence) string {
-	return fmt.Sprintf("INSERT INTO effect VALUES (%d, '%s', %d)", j.key, strings.ReplaceAll(by, "'", ""), fence)
-}
-
-func (e *executor) close() error {
-	return errors.Join(e.engine.Close(context.Background()), e.handle.Close())
 }
