@@ -28,7 +28,7 @@ var points = []struct {
 	{"before-answer", true, 1, 1},
 }
 
-const killsPerCell = 3 // twenty cells
+const killsPerPoint = 3 // in each mode, on each engine
 
 // Gateways die by SIGKILL at each step of a request, while another one on the same
 // database lives on: it answers the retries.
@@ -46,63 +46,60 @@ func TestKilledAtEachStep(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		store := e.shared(t)
 		for _, mode := range []string{"hold", "retry"} {
-			flags := []string{"--on-unknown", mode, "--lease", "2s"}
-			shop := newShop(t)
-			survivor := newClient(t, gateway.StartOn(t, binary, shop.URL, store, flags...))
-			for i, point := range points {
-				t.Run(mode+"/"+point.name, func(t *testing.T) {
-					t.Parallel()
-					var all []string
-					for n := range killsPerCell {
-						key := fmt.Sprintf("%s-%s-%d", mode, point.name, n)
-						doomed := gateway.StartDoomed(t, tagged, point.name, shop.URL, store, flags...)
-						if got, err := newClient(t, doomed).once(t.Context(), 0, key); err == nil {
-							t.Fatalf("%s: got %v from a gateway that is killed", key, got)
-						}
-						doomed.Died(t)
+			t.Run(mode, func(t *testing.T) {
+				t.Parallel()
+				shop := newShop(t)
+				flags := []string{"--on-unknown", mode, "--lease", "2s"}
+				survivor := newClient(t, gateway.StartOn(t, binary, shop.URL, store, flags...))
+				for point := range points {
+					for n := range killsPerPoint {
+						kill(t, tagged, points[point].name, crashKey(mode, point, n), shop, store, flags)
 						kills.Add(1)
-						all = append(all, key)
 					}
-					for key, got := range settle(t, survivor, all) {
-						if mode == "hold" {
-							check(t, key, got, shop.effectsOf(key), points[i].recorded, points[i].hold)
-						} else {
-							check(t, key, got, shop.effectsOf(key), true, points[i].retry)
-						}
-					}
-				})
-			}
+				}
+				settle(t, survivor, shop, mode)
+			})
 		}
 	})
 }
 
-func check(t *testing.T, key string, got answer, effects int, recorded bool, times int) {
-	t.Helper()
-	if effects != times || recorded && got.status != http.StatusCreated || !recorded && !got.unknown() {
-		t.Errorf("%s: %d effects, want %d, and the answer %v, recorded: %t", key, effects, times, got, recorded)
-	}
+func crashKey(mode string, point, n int) string {
+	return fmt.Sprintf("%s-%s-%d", mode, points[point].name, n)
 }
 
-// settle asks for keys until there are final answers.
-func settle(t *testing.T, c *client, all []string) map[string]answer {
+// kill sends a request to a gateway that dies of it.
+func kill(t *testing.T, tagged, point, key string, shop *shop, store string, flags []string) {
+	t.Helper()
+	doomed := gateway.StartDoomed(t, tagged, point, shop.URL, store, flags...)
+	if got, err := newClient(t, doomed).once(t.Context(), 0, key); err == nil {
+		t.Fatalf("%s: got %v from a gateway that is killed", key, got)
+	}
+	doomed.Died(t)
+}
+
+// settle asks for all keys until there are final answers, and checks them.
+func settle(t *testing.T, c *client, shop *shop, mode string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	answers := make([]answer, len(all))
 	var wait sync.WaitGroup
-	for i, key := range all {
-		wait.Go(func() {
-			var err error
-			if answers[i], err = c.pay(ctx, 0, key); err != nil {
-				t.Error(err)
-			}
-		})
+	for i, point := range points {
+		recorded, times := point.recorded, point.hold
+		if mode == "retry" {
+			recorded, times = true, point.retry
+		}
+		for n := range killsPerPoint {
+			wait.Go(func() {
+				key := crashKey(mode, i, n)
+				got, err := c.pay(ctx, 0, key)
+				effects := shop.effectsOf(key)
+				if err != nil || effects != times || recorded && got.status != http.StatusCreated || !recorded && !got.unknown() {
+					t.Errorf("%s: %d effects, want %d; the answer %v (%v), want it recorded: %t", key, effects, times, got, err, recorded)
+				}
+			})
+		}
 	}
 	wait.Wait()
-	settled := map[string]answer{}
-	for i, key := range all {
-		settled[key] = answers[i]
-	}
-	return settled
 }
 
 func buildWithCrashPoints(t *testing.T) (file string) {
