@@ -290,6 +290,35 @@ func TestOwnerWhoIsNoneIsFenced(t *testing.T) {
 	})
 }
 
+// A commit can fail after the statement has answered: under SERIALIZABLE, or with a
+// full disk. The rows that came before count for nothing.
+func TestRowsOfAFailedCommitCountForNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		text := NewText("semel_")
+		s, f := newFake(t, func(_ context.Context, query string, _ []any) ([][]any, error) {
+			switch query {
+			case text.insertNew:
+				return [][]any{newRow()}, coded("40001")
+			case text.insert:
+				return [][]any{recordRow(true, semel.StateRunning, semel.KeyID{1}, semel.Token{}, 0)}, nil
+			case text.finish:
+				return [][]any{{false}}, coded("40001")
+			case text.finishWhy:
+				return [][]any{recordRow(true, semel.StateDone, semel.KeyID{1}, semel.Token{}, 0)}, nil
+			}
+			return nil, nil
+		})
+		if res, err := s.Claim(t.Context(), claimOf(1)); err != nil || res.Outcome != semel.ClaimAcquired {
+			t.Errorf("Claim: %v, %v", res.Outcome, err)
+		}
+		if _, err := s.Finish(t.Context(), finishOf(1, semel.StateDone)); err != nil {
+			t.Errorf("Finish: %v", err)
+		}
+		wantLog(t, f, "new", "insert", "finish", "finish why")
+	})
+}
+
 // A record that always changes between snapshot and lock does not keep a call for ever.
 func TestRestlessRecordEndsACall(t *testing.T) {
 	t.Parallel()

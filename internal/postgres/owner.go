@@ -109,7 +109,7 @@ func (s *Store) moveAll(ctx context.Context, all []*owner) error {
 		o := all[0]
 		plain, _ := o.op.texts(s.text)
 		moved, err := scalars(ctx, s.db.Query, plain, append([]any{string(waitMany)}, o.op.args()...), &o.waited)
-		o.alone = !moved
+		o.alone = err != nil || !moved
 		return spoilt(err)
 	}
 	text, args := all[0].op.many(s.text, waitMany, all)

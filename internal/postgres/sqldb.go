@@ -119,11 +119,21 @@ func (d *sqlDatabase) Transact(ctx context.Context, f func(Querier) error) error
 	return tx.Commit()
 }
 
-func (d *sqlDatabase) Close() (err error) {
-	d.prepared.Range(func(_, stmt any) bool {
-		err = errors.Join(err, stmt.(*sql.Stmt).Close())
-		return true
+// Close waits a second at most: database/sql closes no statement of a connection that
+// hangs. It ends with the connection.
+func (d *sqlDatabase) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := leaving(ctx, nil, func(func(Row) error) (err error) {
+		d.prepared.Range(func(_, stmt any) bool {
+			err = errors.Join(err, stmt.(*sql.Stmt).Close())
+			return true
+		})
+		return err
 	})
+	if ctx.Err() != nil {
+		return nil
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -129,12 +130,29 @@ func (s *Store) alone(ctx context.Context, run func(context.Context) error) erro
 		return err
 	}
 	defer cancel()
-	for range tries {
-		if err = run(ctx); answerable(err) || classOf(err) != classAgain {
+	for n := range conflicts {
+		if err = run(ctx); answerable(err) || classOf(err) != classAgain || !pause(ctx, n) {
 			break
 		}
 	}
 	return err
+}
+
+// conflicts bounds how often a call begins again after a deadlock or a serialization
+// failure. Under READ COMMITTED there are next to none.
+const conflicts = 32
+
+// pause keeps calls that were in each other's way apart, for longer each time. It
+// reports false if the call has no time left.
+func pause(ctx context.Context, n int) bool {
+	t := time.NewTimer(rand.N(time.Millisecond << min(n, 6)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Read is [semel.Store.Read].
