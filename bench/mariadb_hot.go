@@ -17,13 +17,20 @@ func mariadbHotSuite(ctx context.Context, cfg window.Config) (*window.Table, err
 	if err != nil {
 		return nil, err
 	}
+	store, err := m.store(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "MariaDB, the same key at once",
 		Notes: []string{hotNote},
 	}
 	cfg.Callers = 128
 	for _, width := range []int64{1, 8} {
-		figures, err := window.Run(ctx, cfg, window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))})
+		figures, err := window.Run(ctx, cfg,
+			window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))},
+			window.Contender{Name: "Semel", Cycle: hotCycle(store, newHotKeys(width))},
+		)
 		if err != nil {
 			return nil, err
 		}

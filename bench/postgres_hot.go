@@ -18,13 +18,25 @@ func postgresHotSuite(ctx context.Context, cfg window.Config) (*window.Table, er
 	if err != nil {
 		return nil, err
 	}
+	store, err := p.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pgx, err := p.pgxStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "PostgreSQL, the same key at once",
 		Notes: []string{hotNote},
 	}
 	cfg.Callers = 128
 	for _, width := range []int64{1, 8} {
-		figures, err := window.Run(ctx, cfg, window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))})
+		figures, err := window.Run(ctx, cfg,
+			window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))},
+			window.Contender{Name: "Semel, database/sql", Cycle: hotCycle(store, newHotKeys(width))},
+			window.Contender{Name: "Semel, pgx", Cycle: hotCycle(pgx, newHotKeys(width))},
+		)
 		if err != nil {
 			return nil, err
 		}

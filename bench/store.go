@@ -19,12 +19,9 @@ func openStore(ctx context.Context, file string) (*sqlstore.Store, error) {
 	return sqlstore.OpenSQLite(ctx, connector, nil)
 }
 
-// storeCycle claims a new key and finishes it, on any store, under contexts with
-// a deadline as the engine's.
+// storeCycle claims a new key and finishes it, on any store.
 func storeCycle(store semel.Store, retention time.Duration) func(context.Context, int) error {
 	return func(ctx context.Context, _ int) error {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
 		var key semel.KeyID
 		rand.Read(key[:])
 		return cycle(ctx, store, key, retention)
