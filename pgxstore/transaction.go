@@ -89,10 +89,6 @@ func (t *transaction) Undo(ctx context.Context) error {
 // Commit is [intx.Tx]'s. It sends the result and COMMIT together; the result fails,
 // and with it the rest, if the record is not what it has to be.
 func (t *transaction) Commit(ctx context.Context, p *semel.FinishParams) error {
-	if t.conn.Conn().PgConn().TxStatus() == 'I' { // the work has sent COMMIT or ROLLBACK
-		_ = t.Rollback()
-		return intx.ErrEnded
-	}
 	text, args := t.d.text.MustFill(p)
 	var err error
 	if t.d.stepwise {

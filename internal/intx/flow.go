@@ -185,10 +185,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// failed is an error of the database. The class says whether another try may help.
+// failed is an error of the database. The class says whether another try may help, as
+// it may after a timeout, such as that of a pool that is used up.
 func (c *call[X]) failed(call string, err error) error {
-	class := c.db.Class(err)
-	if class == ClassOther {
+	if c.db.Class(err) == ClassOther && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("inbox: %s: nothing was committed: %w", call, err)
 	}
 	unavailable := fmt.Errorf("%w: nothing was committed: %w", semel.ErrStoreUnavailable, err)
