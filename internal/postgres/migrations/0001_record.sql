@@ -6,7 +6,8 @@
 -- for the end of this run.
 --
 -- fillfactor: a run that ends makes a second version of its row, larger by the
--- result. It stays in the page, and off the indexes (HOT), if there is room.
+-- result. It stays in the page, and off the indexes (HOT), if there is room: at 30, a
+-- page takes some ten new records, and has room for as many results of 300 bytes.
 -- vacuum_truncate: the file keeps its first pages (below), and no vacuum takes the
 -- exclusive lock that shortening it needs. The other settings let vacuum come by the
 -- amount of change rather than by the size of the table, and make it go on at once.
@@ -32,7 +33,7 @@ CREATE TABLE semel_record (
 	result      bytea,
 	checkpoint  bytea
 ) WITH (
-	fillfactor = 50,
+	fillfactor = 30,
 	vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0.05,
 	autovacuum_vacuum_insert_scale_factor = 0.05,
@@ -54,6 +55,6 @@ INSERT INTO semel_floor (fence) VALUES (0);
 -- the cheaper plan from the first row on.
 INSERT INTO semel_record (key, token, fence, attempt, lease_until, expires_at, started_at, doubt_since, format, state, policy, cause,
 	result_kind, fingerprint, scope_id, operation, key_text)
-SELECT lpad(n::text, 32, '0')::uuid, lpad(n::text, 32, '0')::uuid, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, '', '', '', '' FROM generate_series(1, 2000) AS n;
+SELECT lpad(n::text, 32, '0')::uuid, lpad(n::text, 32, '0')::uuid, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, '', '', '', '' FROM generate_series(1, 1000) AS n;
 
 DELETE FROM semel_record;
