@@ -13,9 +13,13 @@ import (
 	"github.com/semel-go/semel/internal/sqltx"
 )
 
-// InTx are the statements for records in transactions of their effects. The first
-// statement of a claim keeps the lock_timeout of the transaction in a setting of its
-// own, which Restore puts back.
+// InTx are the statements for records in transactions of their effects.
+//
+// Each transaction that holds a key has an advisory lock for it, so that another one
+// learns at once that it is kept out, and that it is by that key: a lock_timeout may
+// as well be met by a table that is being extended. The first statement of a claim
+// keeps the lock_timeout of the transaction in a setting of its own, which Restore
+// puts back.
 type InTx struct {
 	text         *Text
 	fill, filled string
@@ -41,10 +45,15 @@ const channelName = "changed"
 func condition(name string) string { return strings.NewReplacer(conditions...).Replace(name) }
 
 const (
-	// boundedKeeping is {bounded} in a transaction that goes on. OFFSET 0 makes the
-	// inner setting the first one.
-	boundedKeeping = `(SELECT set_config('lock_timeout', coalesce(nullif($1::text, ''), current_setting('lock_timeout')), true) FROM (
-	SELECT set_config('semel.lock_timeout', coalesce(nullif(current_setting('semel.lock_timeout', true), ''), current_setting('lock_timeout')), true) OFFSET 0) AS kept) IS NOT NULL`
+	// boundedKeeping is {bounded} in a transaction that goes on: it keeps the setting,
+	// bounds the wait, and then takes the lock of the key, or fails with a division by
+	// zero if it is not to wait. OFFSET 0 keeps this order.
+	boundedKeeping = `(SELECT CASE WHEN $1::text = '0'
+	THEN 1 / pg_try_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::integer = 1
+	ELSE pg_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::text IS NOT NULL END FROM (
+	SELECT set_config('lock_timeout', $1::text, true) FROM (
+	SELECT set_config('semel.lock_timeout', coalesce(nullif(current_setting('semel.lock_timeout', true), ''), current_setting('lock_timeout')), true)
+	OFFSET 0) AS kept OFFSET 0) AS set)`
 	textRestore = `SELECT set_config('lock_timeout', current_setting('semel.lock_timeout'), true), set_config('semel.lock_timeout', '', true)`
 	// textFill puts the result into a record that was claimed as done, in the
 	// transaction that claimed it.
@@ -68,8 +77,14 @@ func (x *InTx) First(wait time.Duration, p *semel.ClaimParams) (text string, arg
 	return x.text.insert, insertArgs(waitOf(wait), p)
 }
 
+// leastWait is the shortest wait that is one; anything below is a look at the lock.
+const leastWait = 100 * time.Millisecond
+
 func waitOf(wait time.Duration) Wait {
-	return Wait(strconv.FormatInt(max(wait.Milliseconds(), 1), 10))
+	if wait < leastWait {
+		return "0"
+	}
+	return Wait(strconv.FormatInt(wait.Milliseconds(), 10))
 }
 
 // Fill is the statement that puts the result into the record; it answers one row if
@@ -87,14 +102,20 @@ func (x *InTx) MustFill(p *semel.FinishParams) (text string, args []any) {
 	return x.filled, args
 }
 
-// Unfilled reports the failure of [InTx.MustFill]: a division by zero.
-func Unfilled(err error) bool { return stateOfError(err) == "22012" }
+// Unfilled reports the failure of [InTx.MustFill].
+func Unfilled(err error) bool { return stateOfError(err) == divisionByZero }
+
+// divisionByZero is how a statement refuses to go on.
+const divisionByZero = "22012"
 
 // ClassInTx says what an error means for a transaction, and whether it leaves the
 // outcome open when a commit fails with it.
 func ClassInTx(err error) (class intx.Class, open bool) {
 	c, state := classOf(err), stateOfError(err)
 	open = state == "" || c == classLost || c == classUnsent
+	if state == divisionByZero {
+		return intx.ClassLocked, open
+	}
 	switch c {
 	case classAgain:
 		return intx.ClassConflict, open
