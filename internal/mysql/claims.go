@@ -67,7 +67,7 @@ func (s *Store) insertMany(ctx context.Context, calls []*combiner.Call[*claim]) 
 	}
 	firsts := firstOfEach(calls)
 	sent := time.Now()
-	d, err := doneOf(s.db.ExecContext(ctx, s.dialect.insertText(firsts, least)))
+	d, err := s.insertAll(ctx, firsts, least)
 	if err != nil {
 		if ClassOf(err) == Unsure {
 			return unwritten(ctx, err)

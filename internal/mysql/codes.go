@@ -96,6 +96,9 @@ func classOfNumber(n int) Class {
 // beforeSending reports failures that come before a statement is sent.
 func beforeSending(err error) bool {
 	var dial *net.OpError
+	if _, ok := errors.AsType[unsent](err); ok {
+		return true
+	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) ||
 		errors.As(err, &dial) && dial.Op == "dial" || strings.HasSuffix(err.Error(), "database is closed") ||
 		strings.HasPrefix(err.Error(), "packet for query is too large")

@@ -23,7 +23,7 @@
 //
 //   - statements.go, statement.go: the methods as SQL, for one key;
 //     docs/stores-protocol.md explains them
-//   - literal.go: the same for many keys, as text
+//   - literal.go, prepared.go: the same for many keys, as text, and for few
 //   - store.go, gate.go, run.go: the store, its closing, and running a statement
 //   - claim.go, claims.go: a claim alone, and a batch of them
 //   - branch.go, move.go: claiming a record that is there

@@ -12,10 +12,10 @@ package mysql
 //
 // ?1 key ?2 token ?3 state ?4 policy ?5 lease ?6 ?7 expiry, see expiryOf
 // ?8 fingerprint ?9 scope_id ?10 operation ?11 key_text ?12 result_kind ?13 least fence
-const insertRecord = `{bounded} ` + insertHead + `
-(LAST_INSERT_ID({now}), ?1, 1, ?3, ?4, ?2, GREATEST(started_at, ?13), 1, started_at + ?5, started_at * ?6 + ?7, 0, 0, ?8, ?9, ?10, ?11, ?12)` + insertTail
+const insertRecord = `{bounded} ` + insertHead + insertRow + insertTail
 
 const (
+	insertRow  = ` (LAST_INSERT_ID({now}), ?1, 1, ?3, ?4, ?2, GREATEST(started_at, ?13), 1, started_at + ?5, started_at * ?6 + ?7, 0, 0, ?8, ?9, ?10, ?11, ?12)`
 	insertHead = "INSERT INTO semel_record (started_at, `key`, format, state, policy, token, fence, attempt, lease_until, expires_at," +
 		" doubt_since, cause, fingerprint, scope_id, operation, key_text, result_kind) VALUES"
 	insertTail = ` ON DUPLICATE KEY UPDATE format = format`

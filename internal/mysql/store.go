@@ -29,6 +29,7 @@ type Store struct {
 	dialect  dialect
 	texts    *[statements]text
 	prepared [statements]*sql.Stmt
+	inserts  inserts
 	timeout  time.Duration
 	server   server
 	// foundRows: the connections count rows that a statement met, not rows that it changed.
@@ -114,7 +115,7 @@ func (s *Store) Close() error {
 	if !s.gate.close() {
 		return nil
 	}
-	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()), s.unprepare())
+	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()), s.unprepare(), s.inserts.close())
 }
 
 // bound is a context that ends with the store's patience, at the latest. Most callers
