@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -13,11 +14,13 @@ import (
 // production and no standby, runs a command, and ends them with it. The environment
 // tells the command where they are:
 //
-//	SEMEL_POSTGRES_URL          PostgreSQL, for pgx and lib/pq
-//	SEMEL_POSTGRES_BOUNCER_URL  PgBouncer in front of it
-//	SEMEL_POSTGRES_PID          its first process
-//	SEMEL_MARIADB_DSN           MariaDB without a database, for go-sql-driver/mysql
-//	SEMEL_MARIADB_PID           its process
+//	ENGINES_POSTGRES_URL          PostgreSQL, for pgx and lib/pq
+//	ENGINES_POSTGRES_BOUNCER_URL  PgBouncer in front of it
+//	ENGINES_POSTGRES_PID          its first process
+//	ENGINES_MARIADB_DSN           MariaDB without a database, for go-sql-driver/mysql
+//	ENGINES_MARIADB_PID           its process
+//	SEMEL_REDIS_URL             Redis, for redis.ParseURL
+//	SEMEL_REDIS_PID             its process
 //
 // What is not installed is told on the standard error, and its variables are missing.
 func RunCommand(ctx context.Context, command []string) (err error) {
@@ -25,12 +28,13 @@ func RunCommand(ctx context.Context, command []string) (err error) {
 	defer func() { err = errors.Join(err, g.close()) }()
 	postgres, pgErr := commandPostgres(g)
 	mariadb, myErr := commandMariaDB(g)
-	if err := errors.Join(pgErr, myErr); err != nil {
+	redis, redisErr := commandRedis(g)
+	if err := errors.Join(pgErr, myErr, redisErr); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(append(os.Environ(), postgres...), mariadb...)
+	cmd.Env = slices.Concat(os.Environ(), postgres, mariadb, redis)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd.Run()
@@ -41,12 +45,12 @@ func commandPostgres(g *group) (env []string, err error) {
 	if err != nil {
 		return nil, told(os.Stderr, err)
 	}
-	env = []string{"SEMEL_POSTGRES_URL=" + p.URL(), "SEMEL_POSTGRES_PID=" + p.pid()}
+	env = []string{"ENGINES_POSTGRES_URL=" + p.URL(), "ENGINES_POSTGRES_PID=" + p.pid()}
 	b, err := p.startBouncer(g)
 	if err != nil {
 		return env, told(os.Stderr, err)
 	}
-	return append(env, "SEMEL_POSTGRES_BOUNCER_URL="+b.URL()), nil
+	return append(env, "ENGINES_POSTGRES_BOUNCER_URL="+b.URL()), nil
 }
 
 func commandMariaDB(g *group) (env []string, err error) {
@@ -54,7 +58,15 @@ func commandMariaDB(g *group) (env []string, err error) {
 	if err != nil {
 		return nil, told(os.Stderr, err)
 	}
-	return []string{"SEMEL_MARIADB_DSN=" + m.DSN(""), "SEMEL_MARIADB_PID=" + m.pid()}, nil
+	return []string{"ENGINES_MARIADB_DSN=" + m.DSN(""), "ENGINES_MARIADB_PID=" + m.pid()}, nil
+}
+
+func commandRedis(g *group) (env []string, err error) {
+	r, err := startRedis(g, nil)
+	if err != nil {
+		return nil, told(os.Stderr, err)
+	}
+	return []string{"SEMEL_REDIS_URL=" + r.URL(), "SEMEL_REDIS_PID=" + r.pid()}, nil
 }
 
 // pid is that of the server's first process.

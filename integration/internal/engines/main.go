@@ -15,6 +15,7 @@ var mine struct {
 	group    *group // nil outside of Main
 	postgres *PostgresServer
 	mariadb  *MariaDBServer
+	redis    *RedisServer
 }
 
 // Main is the TestMain of packages that use engines: it runs the tests, ends all

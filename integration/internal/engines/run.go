@@ -12,7 +12,7 @@ import (
 func Run(ctx context.Context, w io.Writer) (err error) {
 	g := &group{}
 	defer func() { err = errors.Join(err, g.close()) }()
-	if err := errors.Join(runPostgres(g, w), runMariaDB(g, w)); err != nil {
+	if err := errors.Join(runPostgres(g, w), runMariaDB(g, w), runRedis(g, w)); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nData and logs are in %s until Ctrl-C.\n", g.root)
@@ -45,6 +45,15 @@ func runMariaDB(g *group, w io.Writer) error {
 		return told(w, err)
 	}
 	listens(w, "MariaDB", m.DSN(""))
+	return nil
+}
+
+func runRedis(g *group, w io.Writer) error {
+	r, err := startRedis(g, nil)
+	if err != nil {
+		return told(w, err)
+	}
+	listens(w, "Redis", r.URL())
 	return nil
 }
 

@@ -1,0 +1,2 @@
+// Package redis holds the tests of redisstore on real servers.
+package redis

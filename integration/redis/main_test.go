@@ -1,0 +1,10 @@
+package redis_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/semel-go/semel/integration/internal/engines"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }

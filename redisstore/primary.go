@@ -1,0 +1,138 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/combiner"
+)
+
+const (
+	// lanes is how many batches may be under way to one server, and patience for how
+	// long calls wait for a batch that is under way before they go on another connection:
+	// one that hangs delays nobody else for long.
+	lanes    = 16
+	patience = 5 * time.Millisecond
+	// reloads is how often a script is sent anew to a server that forgot it.
+	reloads = 3
+)
+
+// primary is one server that owns keys. Calls that arrive while others are under way
+// share the next pipeline; a call that finds it idle goes alone.
+type primary struct {
+	client   *redis.Client
+	calls    *combiner.Combiner[*call]
+	timeout  time.Duration
+	replicas int
+}
+
+func newPrimary(client *redis.Client, o *Options) *primary {
+	p := &primary{client: client, timeout: o.Timeout, replicas: o.Replicas}
+	p.calls = combiner.New(combiner.Config[*call]{Max: o.MaxBatch, Lanes: lanes, Patience: patience, Flush: p.flush})
+	return p
+}
+
+// do makes the call in some batch. Its answer is in the call, unless an error says that
+// it did not come to that; the call must not be touched then.
+func (p *primary) do(ctx context.Context, c *call) error { return p.calls.Do(ctx, c) }
+
+func (p *primary) flush(ctx context.Context, batch []*combiner.Call[*call]) error {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	calls := make([]*call, 0, len(batch))
+	for _, b := range batch {
+		if b.Start() {
+			calls = append(calls, b.Op)
+		}
+	}
+	p.send(ctx, calls)
+	return nil
+}
+
+// send sends calls until the server knows their scripts.
+func (p *primary) send(ctx context.Context, calls []*call) {
+	p.pipeline(ctx, calls, nil)
+	for range reloads {
+		unknown, first := forgotten(calls)
+		if len(unknown) == 0 {
+			return
+		}
+		p.pipeline(ctx, unknown, first)
+	}
+}
+
+// forgotten are the calls whose script the server does not know, and of each script the
+// first, which is to bring it along.
+func forgotten(calls []*call) (unknown []*call, first map[*call]bool) {
+	var seen map[*script]bool
+	for _, c := range calls {
+		if codeOf(c.err) != "NOSCRIPT" {
+			continue
+		}
+		if first == nil {
+			first, seen = make(map[*call]bool), make(map[*script]bool)
+		}
+		if !seen[c.script] {
+			first[c], seen[c.script] = true, true
+		}
+		unknown = append(unknown, c)
+	}
+	return unknown, first
+}
+
+// pipeline sends calls in one go on one connection, those in texts with the text of
+// their script.
+func (p *primary) pipeline(ctx context.Context, calls []*call, texts map[*call]bool) {
+	if len(calls) == 1 && p.replicas == 0 {
+		cmd := calls[0].command(ctx, texts[calls[0]], false)
+		_ = p.client.Process(ctx, cmd) // the command has it
+		calls[0].told(cmd)
+		return
+	}
+	pipe := p.client.Pipeline()
+	cmds := make([]*redis.Cmd, len(calls))
+	for i, c := range calls {
+		cmds[i] = c.command(ctx, texts[c], p.replicas > 0)
+		_ = pipe.Process(ctx, cmds[i]) // it only joins the queue
+	}
+	wait := p.wait(ctx, pipe)
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	for i, c := range calls {
+		c.told(cmds[i])
+	}
+	p.check(wait, calls)
+}
+
+// wait ends a pipeline with WAIT, which goes by the writes of its own connection.
+func (p *primary) wait(ctx context.Context, pipe redis.Pipeliner) *redis.IntCmd {
+	if p.replicas == 0 {
+		return nil
+	}
+	wait := redis.NewIntCmd(ctx, "WAIT", p.replicas, (p.timeout / 2).Milliseconds())
+	_ = pipe.Process(ctx, wait) // it only joins the queue
+	return wait
+}
+
+// check takes back answers of writes that too few replicas have.
+func (p *primary) check(wait *redis.IntCmd, calls []*call) {
+	if wait == nil {
+		return
+	}
+	have, err := wait.Result()
+	if err == nil && int(have) >= p.replicas {
+		return
+	}
+	for _, c := range calls {
+		if c.err != nil || c.script == nil || !c.script.writes {
+			continue
+		}
+		c.err = fmt.Errorf("%w: %d of %d replicas have it", semel.ErrNoReply, have, p.replicas)
+		if err != nil {
+			c.err = fmt.Errorf("%w: no replica is known to have it: %w", semel.ErrNoReply, err)
+		}
+	}
+}

@@ -1,0 +1,2 @@
+if gone then return {NONE} end
+return {TOLD, now, value}
