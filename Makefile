@@ -51,6 +51,13 @@ bench: ## Compare with the code that people write without Semel, on this machine
 engines: ## Run the databases of the tests, print their URLs, and end them at Ctrl-C
 	@cd integration && go run ./cmd/engines
 
+.PHONY: soak
+soak: ## Kill KILLS workers of each engine (500), and servers and connections for SOAK seconds (300)
+	$(call step,soak)
+	@cd $(TOOLS) && GOWORK=off go build -o $(BIN)/testreport ./testreport
+	@SEMEL_KILLS='$(or $(KILLS),500)' SEMEL_SOAK='$(or $(SOAK),300)' go test -race -count=1 -timeout 0 -p 1 -json \
+		./integration/kills ./integration/faults ./integration/linear | $(BIN)/testreport -show '$(FIGURES)'
+
 .PHONY: fuzz
 fuzz: ## Fuzz each target for FUZZTIME seconds (60), or the one called NAME
 	@scripts/fuzz $(or $(FUZZTIME),60) 86400 '$(NAME)'

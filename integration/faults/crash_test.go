@@ -12,6 +12,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/backends"
+	"github.com/semel-go/semel/integration/internal/soak"
 )
 
 // load is callers who claim and finish new keys as fast as they can, and remember what
@@ -158,7 +159,7 @@ func TestServerKilledUnderLoad(t *testing.T) {
 			}
 			crashes, began := 0, time.Now()
 			claims, results := 0, 0
-			for crashes < 2 || time.Since(began) < soak(t) {
+			for crashes < 2 || time.Since(began) < soak.Duration(t) {
 				l := crash(t, server, h.Store)
 				c, r, lost := l.check(t, h.Store)
 				if lost > 0 {

@@ -11,5 +11,5 @@
 //   - pause_test.go: the server stops; no two owners
 //   - standby_test.go: the standby is promoted; what is lost
 //
-// SEMEL_SOAK is for how many seconds, beyond the usual run, storms and crashes go on.
+// make soak lets storms, crashes and pauses go on for longer; see package soak.
 package faults

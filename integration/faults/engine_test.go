@@ -39,13 +39,16 @@ func TestAccidentsOfOperations(t *testing.T) {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			l := newLine(t, b)
-			sent := statements(l.proxy, func() { newOperation(l).untilAnswered(t.Context()) })
+			sent := statements(l.proxy, func() { newOperation(l, newEngine(t, l.through.Store)).untilAnswered(t.Context()) })
 			for _, a := range accidents() {
 				for nth := 1; nth <= sent; nth++ {
-					o := newOperation(l)
-					err := a.during(t, l.proxy, nth, o.ask)
-					o.untilAnswered(t.Context())
-					o.check(fmt.Sprintf("%s at statement %d, first told %v", a.name, nth, err))
+					o := newOperation(l, newEngine(t, l.through.Store))
+					err := a.during(t, l.proxy, nth, func(ctx context.Context) error {
+						_, err := o.ask(ctx)
+						return err
+					})
+					answer := o.untilAnswered(t.Context())
+					o.check(fmt.Sprintf("%s at statement %d, first told %v", a.name, nth, err), answer)
 				}
 			}
 		})
@@ -58,53 +61,53 @@ type operation struct {
 	engine *semel.Engine
 	op     semel.Op
 	runs   atomic.Int64
-	value  string
 }
 
-func newOperation(l *line) *operation {
+func newOperation(l *line, e *semel.Engine) *operation {
 	scope := semel.Scope{Principal: semel.Global, Operation: "charge"}
 	return &operation{
-		line: l, engine: newEngine(l.T, l.through.Store),
-		op: semel.Op{Key: semel.KeyOf(scope, fmt.Sprintf("%x", semel.NewToken())), Input: semel.NoInput},
+		line: l, engine: e,
+		op: semel.Op{Key: semel.KeyOf(scope, fmt.Sprintf("%x", semel.NewToken())), Input: semel.NoInput, Wait: time.Minute},
 	}
 }
 
 // ask asks once.
-func (o *operation) ask(ctx context.Context) error {
+func (o *operation) ask(ctx context.Context) (string, error) {
 	res, err := semel.Do(ctx, o.engine, o.op, func(context.Context) (string, error) {
 		return fmt.Sprint("run ", o.runs.Add(1)), nil
 	})
-	o.value = res.Value
-	return err
+	return res.Value, err
 }
 
-// untilAnswered asks until there is an answer. A claim that got lost is released in the
-// background; until then the key is in progress.
-func (o *operation) untilAnswered(ctx context.Context) {
-	o.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	for {
-		err := o.ask(ctx)
+// untilAnswered asks until there is an answer, with more patience each time. A claim that
+// got lost is released in the background; until then the key is in progress.
+func (o *operation) untilAnswered(ctx context.Context) string {
+	for patience := shortPatience; patience < time.Minute; patience *= 2 {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		value, err := o.ask(ctx)
+		cancel()
 		_, running := errors.AsType[*semel.InProgressError](err)
 		switch {
 		case err == nil:
-			return
-		case ctx.Err() != nil || !running && !errors.Is(err, semel.ErrStoreUnavailable):
-			o.Errorf("no answer: %v", err)
-			return
+			return value
+		case !running && !errors.Is(err, semel.ErrStoreUnavailable) && !errors.Is(err, context.DeadlineExceeded):
+			return err.Error()
 		}
 	}
+	return "nothing for a minute"
 }
 
+// shortPatience is for how long a caller waits for his first answer.
+const shortPatience = 300 * time.Millisecond
+
 // check finds one run, its result in the record, and nothing left behind.
-func (o *operation) check(what string) {
+func (o *operation) check(what, answer string) {
 	o.Helper()
 	if err := o.engine.Close(o.Context()); err != nil {
 		o.Errorf("%s: %v", what, err)
 	}
 	r := o.record(o.op.Key.ID())
-	if n := o.runs.Load(); n != 1 || o.value != "run 1" || r.State != semel.StateDone || string(r.Result.Data) != `"run 1"` {
-		o.Errorf("%s: %d runs, answered %q, the record is %v with %q", what, n, o.value, r.State, r.Result.Data)
+	if n := o.runs.Load(); n != 1 || answer != "run 1" || r.State != semel.StateDone || string(r.Result.Data) != `"run 1"` {
+		o.Errorf("%s: %d runs, answered %q, the record is %v with %q", what, n, answer, r.State, r.Result.Data)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/backends"
+	"github.com/semel-go/semel/integration/internal/soak"
 )
 
 const (
@@ -33,7 +34,7 @@ func TestServerPausedBeyondTheLease(t *testing.T) {
 			p := &pausing{T: t, server: server, store: b.OpenFor(t, dsn).Store}
 			p.former, p.next = p.engine(p.store), p.engine(b.OpenFor(t, dsn).Store)
 			rounds, began := 0, time.Now()
-			for rounds < 1 || time.Since(began) < soak(t) {
+			for rounds < 1 || time.Since(began) < soak.Duration(t) {
 				p.round()
 				rounds++
 			}

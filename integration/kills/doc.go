@@ -6,9 +6,10 @@
 // remain, and a record that commits with its effect has exactly one.
 //
 //   - worker_test.go: the worker, which runs in a process of its own
+//   - executor_test.go: how it runs a job under each guarantee level
 //   - campaign_test.go: kills workers round after round
 //   - count_test.go: lets the work be done, and counts
 //   - kills_test.go: the tests
 //
-// SEMEL_KILLS is the number of workers to kill for each engine; default 100.
+// make soak kills more of them; see package soak.
 package kills

@@ -2,34 +2,23 @@ package kills
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/semel-go/semel/integration/internal/backends"
+	"github.com/semel-go/semel/integration/internal/soak"
 )
-
-// defaultKills is the number of workers to kill for each engine.
-const defaultKills = 100
 
 // share is how many of its engine's workers are killed with this backend in each of the
 // two tests.
 func share(t *testing.T, b backends.Backend) int {
 	t.Helper()
-	kills, drivers := defaultKills, 0
-	if text := os.Getenv("SEMEL_KILLS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			t.Fatalf("SEMEL_KILLS=%q is no number of workers", text)
-		}
-		kills = n
-	}
+	drivers := 0
 	for _, other := range backends.All() {
 		if other.Engine == b.Engine {
 			drivers++
 		}
 	}
-	return (kills + 2*drivers - 1) / (2 * drivers)
+	return (soak.Kills(t) + 2*drivers - 1) / (2 * drivers)
 }
 
 // Field faults: a crash wedges the key for the whole retention; an exit leaves it locked;

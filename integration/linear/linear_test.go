@@ -9,6 +9,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/backends"
+	"github.com/semel-go/semel/integration/internal/soak"
 )
 
 // clock moves only when told to.
@@ -52,19 +53,31 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// linearizable runs callers on the store and looks for an order. A run whose calls
-// hardly overlap, or that has not seen every answer, would show nothing.
+// linearizable runs callers on the store, once or as long as the soak goes on.
 func linearizable(t *testing.T, name string, s Subject, l Load) {
+	t.Helper()
+	f := runOnce(t, s, l)
+	runs, began := 1, time.Now()
+	for time.Since(began) < soak.Duration(t) && !t.Failed() {
+		l.Seed++
+		runs++
+		f = runOnce(t, s, l)
+	}
+	fmt.Printf("figures: linearizable: %s, %d runs, the last one: %v\n", name, runs, f)
+}
+
+// runOnce looks for an order of one run. Calls that hardly overlap, or that have not seen
+// every answer, would show nothing.
+func runOnce(t *testing.T, s Subject, l Load) Figures {
 	t.Helper()
 	h, err := Run(t.Context(), s, l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := h.Figures()
-	fmt.Printf("figures: linearizable: %s: %v\n", name, f)
 	if err := h.Check(); err != nil {
 		t.Error(err)
 	}
+	f := h.Figures()
 	if f.Overlapping < 0.3 || f.Unknown < 0.01 || f.Unknown > 0.1 {
 		t.Errorf("%v: want 30 %% or more overlapping, and 1 to 10 %% without a reply", f)
 	}
@@ -77,4 +90,5 @@ func linearizable(t *testing.T, name string, s Subject, l Load) {
 			t.Errorf("nobody was told %q", answer)
 		}
 	}
+	return f
 }
