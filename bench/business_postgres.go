@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/bench/internal/window"
 	"github.com/semel-go/semel/pgxstore"
 )
@@ -55,10 +56,11 @@ func (b businessPGX) inbox(store *pgxstore.Store) (func(context.Context, int) er
 		return nil, err
 	}
 	return func(ctx context.Context, _ int) error {
-		res, err := pgxstore.Do(ctx, box, newOp(), func(ctx context.Context, tx pgx.Tx) (string, error) {
-			return answerBody, b.work(ctx, tx)
+		return runNew(func(op semel.Op) (semel.Result[string], error) {
+			return pgxstore.Do(ctx, box, op, func(ctx context.Context, tx pgx.Tx) (string, error) {
+				return answerBody, b.work(ctx, tx)
+			})
 		})
-		return isNew(res, err)
 	}, nil
 }
 

@@ -19,7 +19,7 @@ type mariadb struct {
 
 // openMariaDB makes an empty database on the server of the environment.
 func openMariaDB(ctx context.Context, cfg *window.Config, name string) (*mariadb, error) {
-	dsn, err := serverURL(cfg, "SEMEL_MARIADB_DSN", "SEMEL_MARIADB_PID")
+	dsn, err := serverURL(cfg, "ENGINES_MARIADB_DSN", "ENGINES_MARIADB_PID")
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type postgres struct {
 
 // openPostgres makes an empty database on the server of the environment.
 func openPostgres(ctx context.Context, cfg *window.Config, name string) (*postgres, error) {
-	admin, err := serverURL(cfg, "SEMEL_POSTGRES_URL", "SEMEL_POSTGRES_PID")
+	admin, err := serverURL(cfg, "ENGINES_POSTGRES_URL", "ENGINES_POSTGRES_PID")
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ func TestCommandFindsTheServersAndEndsThem(t *testing.T) {
 	Postgres(t) // or skip where it is not installed
 	MariaDB(t)
 	file := filepath.Join(t.TempDir(), "pids")
-	script := `kill -0 $SEMEL_POSTGRES_PID $SEMEL_MARIADB_PID && test -n "$SEMEL_POSTGRES_URL" && test -n "$SEMEL_MARIADB_DSN" &&
-		echo $SEMEL_POSTGRES_PID $SEMEL_MARIADB_PID >"$0"`
+	script := `kill -0 $ENGINES_POSTGRES_PID $ENGINES_MARIADB_PID && test -n "$ENGINES_POSTGRES_URL" && test -n "$ENGINES_MARIADB_DSN" &&
+		echo $ENGINES_POSTGRES_PID $ENGINES_MARIADB_PID >"$0"`
 	if err := RunCommand(t.Context(), []string{"sh", "-c", script, file}); err != nil {
 		t.Fatal(err)
 	}
