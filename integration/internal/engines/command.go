@@ -19,8 +19,8 @@ import (
 //	ENGINES_POSTGRES_PID          its first process
 //	ENGINES_MARIADB_DSN           MariaDB without a database, for go-sql-driver/mysql
 //	ENGINES_MARIADB_PID           its process
-//	SEMEL_REDIS_URL             Redis, for redis.ParseURL
-//	SEMEL_REDIS_PID             its process
+//	ENGINES_REDIS_URL             Redis, for redis.ParseURL
+//	ENGINES_REDIS_PID             its process
 //
 // What is not installed is told on the standard error, and its variables are missing.
 func RunCommand(ctx context.Context, command []string) (err error) {
@@ -66,7 +66,7 @@ func commandRedis(g *group) (env []string, err error) {
 	if err != nil {
 		return nil, told(os.Stderr, err)
 	}
-	return []string{"SEMEL_REDIS_URL=" + r.URL(), "SEMEL_REDIS_PID=" + r.pid()}, nil
+	return []string{"ENGINES_REDIS_URL=" + r.URL(), "ENGINES_REDIS_PID=" + r.pid()}, nil
 }
 
 // pid is that of the server's first process.
