@@ -332,6 +332,53 @@ func TestLeaseBornOldIsRenewed(t *testing.T) {
 	})
 }
 
+// A claim that is there is never "not executed", whatever fails after its insert.
+func TestFailureBehindAnInsertIsUnknown(t *testing.T) {
+	t.Parallel()
+	t.Run("renewal of a lease born old", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{}
+			s := openFake(t, f)
+			f.script(func(query string) (reply, bool) {
+				if strings.Contains(query, "INSERT INTO") {
+					time.Sleep(3 * time.Second)
+					return reply{}, false
+				}
+				return reply{err: lockWait1205}, true
+			})
+			p := claimOf(1, 1)
+			p.Lease = 2 * time.Second
+			_, err := s.Claim(t.Context(), p)
+			wantOnly(t, err, semel.ErrNoReply)
+		})
+	})
+	t.Run("reading a decision back", func(t *testing.T) {
+		t.Parallel()
+		f := &fake{}
+		s := openFake(t, f)
+		f.script(on("SELECT", reply{err: driver.ErrBadConn}))
+		_, err := s.Resolve(t.Context(), semel.ResolveParams{Key: semel.KeyID{1}, Token: semel.Token{1}, Resolution: semel.ResolveDelete})
+		wantOnly(t, err, semel.ErrNoReply)
+	})
+	t.Run("reading a batch back", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{}
+			s := openFake(t, f)
+			_, errs := batchOf(t, f, s, func(query string) (reply, bool) {
+				if isBatch(query) {
+					return reply{affected: 1, id: fakeNow}, true
+				}
+				return reply{err: driver.ErrBadConn}, strings.Contains(query, "IN (")
+			}, claimOf(1, 1), claimOf(2, 2))
+			for _, err := range errs {
+				wantOnly(t, err, semel.ErrNoReply)
+			}
+		})
+	})
+}
+
 func TestFinishesShareAStatement(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -96,13 +96,24 @@ func (s *Store) claimAlone(ctx context.Context, c *claim) (semel.ClaimResult, er
 		case err == nil && c.settled:
 			return c.result, nil
 		case err == nil || class == Conflict:
-		case class == Locked:
+		case class == Locked && !c.owns():
 			return s.runningBehind(ctx, &c.p)
 		default:
-			return semel.ClaimResult{}, err
+			return semel.ClaimResult{}, c.failed(err)
 		}
 	}
-	return semel.ClaimResult{}, errRestless(c.p.Key)
+	return semel.ClaimResult{}, c.failed(errRestless(c.p.Key))
+}
+
+// owns reports a record that carries the caller's token already.
+func (c *claim) owns() bool { return c.row != nil && c.row.OwnedBy(c.p.Token) }
+
+// failed is the failure of a claim. One that owns the record must be released.
+func (c *claim) failed(err error) error {
+	if c.owns() {
+		return fmt.Errorf("%w: the claim is there, and its lease could not be renewed: %v", semel.ErrNoReply, err)
+	}
+	return err
 }
 
 // claimStep inserts a record, or moves the one that was seen.
@@ -153,8 +164,11 @@ func (r runner) inserted(ctx context.Context, c *claim, d done, least int64, sen
 		return nil
 	}
 	row, now, err := r.load(ctx, c.p.Key[:])
-	if err != nil {
-		return unwritten(ctx, err) // the claim may be there
+	switch {
+	case err != nil && d.rows > 0:
+		return unknown(ctx, err) // the claim may be there
+	case err != nil:
+		return unread(ctx, err)
 	}
 	if row != nil && isFresh(row, &c.p, fence) {
 		c.acquired(row, now)

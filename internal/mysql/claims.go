@@ -80,7 +80,7 @@ func (s *Store) insertMany(ctx context.Context, calls []*combiner.Call[*claim]) 
 	}
 	rows, now, err := s.loadMany(ctx, len(firsts), func(i int) []byte { return firsts[i].p.Key[:] })
 	if err != nil {
-		return unwritten(ctx, err) // the claims may be there
+		return unknown(ctx, err) // the claims may be there
 	}
 	settleFrom(calls, rows, max(d.id, least), now)
 	return nil

@@ -30,6 +30,11 @@ func unanswered(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: mysql: %w", semel.ErrNoReply, because(ctx, err))
 }
 
+// unknown is the failure to learn what a statement did that may have had an effect.
+func unknown(ctx context.Context, err error) error {
+	return fmt.Errorf("%w: mysql: %w", semel.ErrNoReply, because(ctx, err))
+}
+
 // because adds the cause of a context that ended.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

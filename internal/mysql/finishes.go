@@ -85,7 +85,7 @@ func (s *Store) finishMany(ctx context.Context, calls []*combiner.Call[*finish])
 func (s *Store) explain(ctx context.Context, calls []*combiner.Call[*finish]) error {
 	rows, now, err := s.loadMany(ctx, len(calls), func(i int) []byte { return calls[i].Op.p.Key[:] })
 	if err != nil {
-		return unwritten(ctx, err) // the results may be there
+		return unknown(ctx, err) // the results may be there
 	}
 	for _, call := range calls {
 		settled, err := finished(rows[call.Op.p.Key], now, &call.Op.p)

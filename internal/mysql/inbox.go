@@ -96,10 +96,6 @@ func (s *Store) lockWaitTx(ctx context.Context, tx *sql.Tx, wait time.Duration) 
 	}, err
 }
 
-// RestoreTx is [sqltx.Dialect]'s. A driver takes one statement at a time; ClaimTx has
-// put everything back.
-func (s *Store) RestoreTx() string { return "" }
-
 // FinishTx is [sqltx.Dialect]'s.
 func (s *Store) FinishTx(ctx context.Context, tx *sql.Tx, p *semel.FinishParams) (bool, error) {
 	r := runner{store: s, tx: tx}
