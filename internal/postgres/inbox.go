@@ -17,40 +17,40 @@ import (
 //
 // Each transaction that holds a key has an advisory lock for it, so that another one
 // learns at once that it is kept out, and that it is by that key: a lock_timeout may
-// as well be met by a table that is being extended. The first statement of a claim
-// keeps the lock_timeout of the transaction in a setting of its own, which Restore
-// puts back.
+// as well be met by a table that is being extended.
 type InTx struct {
 	text         *Text
+	first        string
 	fill, filled string
-	Restore      string
 }
 
 // NewInTx returns the statements for the tables of a store.
 func NewInTx(s *Store) *InTx {
 	prefix := strings.TrimSuffix(s.text.channel, channelName)
-	keeping := func(text string) string { return strings.ReplaceAll(text, condition("{bounded}"), boundedKeeping) }
-	fill := strings.ReplaceAll(strings.NewReplacer(conditions...).Replace(textFill), sqlrecord.DefaultPrefix, prefix)
+	x := func(text string) string {
+		return strings.ReplaceAll(strings.NewReplacer(conditions...).Replace(text), sqlrecord.DefaultPrefix, prefix)
+	}
+	bounded, fill := x("{bounded}"), x(textFill)
+	keeping := func(text string) string { return strings.ReplaceAll(text, bounded, boundedKeeping) }
 	return &InTx{
-		text:    &Text{insert: keeping(s.text.insert), retake: keeping(s.text.retake)},
-		fill:    fill,
-		filled:  "WITH filled AS (" + fill + ") SELECT 1 / count(*) FROM filled",
-		Restore: textRestore,
+		text:   &Text{insert: keeping(s.text.insert), retake: keeping(s.text.retake)},
+		first:  x(textFirst),
+		fill:   fill,
+		filled: "WITH filled AS (" + fill + ") SELECT 1 / count(*) FROM filled",
 	}
 }
 
 const channelName = "changed"
 
-// condition is the text of a condition.
-func condition(name string) string { return strings.NewReplacer(conditions...).Replace(name) }
+// textFirst is textNew that does not wait for another transaction with the key: it
+// fails with a division by zero.
+var textFirst = insertFrom(`(SELECT {clock} AS now, $1::text AS wait, 1 / pg_try_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::integer AS locked) AS i`)
 
 const (
-	// boundedKeeping is {bounded} in a transaction that goes on: it keeps the setting,
-	// bounds the wait, and then takes the lock of the key, or fails with a division by
-	// zero if it is not to wait. OFFSET 0 keeps this order.
-	boundedKeeping = `(SELECT CASE WHEN $1::text = '0'
-	THEN 1 / pg_try_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::integer = 1
-	ELSE pg_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::text IS NOT NULL END FROM (
+	// boundedKeeping is {bounded} in a transaction that goes on: it keeps the
+	// lock_timeout of the transaction in a setting of its own, bounds the wait, and then
+	// takes the lock of the key. OFFSET 0 keeps this order.
+	boundedKeeping = `(SELECT pg_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::text IS NOT NULL FROM (
 	SELECT set_config('lock_timeout', $1::text, true) FROM (
 	SELECT set_config('semel.lock_timeout', coalesce(nullif(current_setting('semel.lock_timeout', true), ''), current_setting('lock_timeout')), true)
 	OFFSET 0) AS kept OFFSET 0) AS set)`
@@ -67,24 +67,50 @@ WHERE r.key = $1::uuid AND r.token = $2::uuid AND r.token <> {zero} AND r.format
 RETURNING true`
 )
 
-// Claim is [Text.Claim] in a transaction that goes on.
-func (x *InTx) Claim(ctx context.Context, q Querier, wait time.Duration, p *semel.ClaimParams) (semel.ClaimResult, error) {
-	return x.text.Claim(ctx, q, waitOf(wait), p)
-}
-
-// First is the first statement of Claim, which [ReadInsert] reads.
-func (x *InTx) First(wait time.Duration, p *semel.ClaimParams) (text string, args []any) {
-	return x.text.insert, insertArgs(waitOf(wait), p)
-}
-
-// leastWait is the shortest wait that is one; anything below is a look at the lock.
-const leastWait = 100 * time.Millisecond
-
-func waitOf(wait time.Duration) Wait {
-	if wait < leastWait {
-		return "0"
+// Claim is [Text.Claim] in a transaction that goes on. A wait below [LeastWait] is a
+// look at the lock of the key.
+func (x *InTx) Claim(ctx context.Context, q Querier, wait time.Duration, p *semel.ClaimParams) (res semel.ClaimResult, err error) {
+	if wait < LeastWait {
+		settled := false
+		text, args := x.First(p)
+		err := q.Query(ctx, text, args, func(r Row) (err error) {
+			res, settled, err = ReadFirst(r, p)
+			return err
+		})
+		if err != nil || settled {
+			return res, err
+		}
 	}
-	return Wait(strconv.FormatInt(wait.Milliseconds(), 10))
+	return x.Next(ctx, q, wait, p)
+}
+
+// LeastWait is the shortest wait that is one.
+const LeastWait = 100 * time.Millisecond
+
+// First claims a new key, if no other transaction holds it. Without a row there is a
+// record, and the claim goes on with Next.
+func (x *InTx) First(p *semel.ClaimParams) (text string, args []any) {
+	return x.first, insertArgs("", p)
+}
+
+// ReadFirst reads the row of [InTx.First].
+func ReadFirst(r Row, p *semel.ClaimParams) (res semel.ClaimResult, settled bool, err error) {
+	var fence, started, now int64
+	if err := r.Scan(&fence, &started, &now); err != nil {
+		return res, false, err
+	}
+	return sqlrecord.Claimed(sqlrecord.Fresh(p, started, fence), p, now, semel.ClaimAcquired), true, nil
+}
+
+// Next claims a key whatever its record is, and waits for another transaction that
+// holds it.
+func (x *InTx) Next(ctx context.Context, q Querier, wait time.Duration, p *semel.ClaimParams) (semel.ClaimResult, error) {
+	bound := Wait(strconv.FormatInt(max(wait.Milliseconds(), 1), 10))
+	res, err := x.text.Claim(ctx, q, bound, p)
+	if err != nil || res.Outcome != semel.ClaimAcquired {
+		return res, err
+	}
+	return res, execute(ctx, q, textRestore)
 }
 
 // Fill is the statement that puts the result into the record; it answers one row if
@@ -136,9 +162,6 @@ type sqlInTx struct{ *InTx }
 func (x sqlInTx) ClaimTx(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
 	return x.Claim(ctx, OnTx(tx), wait, p)
 }
-
-// RestoreTx is [sqltx.Dialect]'s.
-func (x sqlInTx) RestoreTx() string { return x.Restore }
 
 // FinishTx is [sqltx.Dialect]'s.
 func (x sqlInTx) FinishTx(ctx context.Context, tx *sql.Tx, p *semel.FinishParams) (found bool, err error) {

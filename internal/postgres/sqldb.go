@@ -13,22 +13,29 @@ import (
 // SQL is a [Database] over database/sql. prepare keeps the statements prepared,
 // which a pooler in transaction mode does not bear.
 func SQL(db *sql.DB, prepare bool) Database {
-	d := &sqlDatabase{db: db}
+	d := &sqlDatabase{db: db, heeds: fmt.Sprintf("%T", db.Driver()) == "*stdlib.Driver"}
 	d.plain.Store(!prepare)
 	return d
 }
 
 type sqlDatabase struct {
 	db       *sql.DB
+	heeds    bool        // the driver, pgx, comes back when a context ends
 	plain    atomic.Bool // nothing is prepared
 	prepared sync.Map    // of *sql.Stmt, by text
 }
 
 func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
+	if d.heeds {
+		return d.query(ctx, text, args, each)
+	}
 	return leaving(ctx, each, func(each func(Row) error) error { return d.query(ctx, text, args, each) })
 }
 
 func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
+	if d.heeds {
+		return d.queryOnce(ctx, text, args, each)
+	}
 	return leaving(ctx, each, func(each func(Row) error) error { return d.queryOnce(ctx, text, args, each) })
 }
 

@@ -27,9 +27,8 @@ type Text struct {
 	settings, rights string
 }
 
-// Wait is for how long a statement waits for a row that another transaction holds:
-// milliseconds, or nothing for the session's own lock_timeout. It is the first
-// parameter of every statement that writes.
+// Wait is for how long a statement waits for a row that another transaction holds, in
+// milliseconds. It is the first parameter of every statement that writes.
 //
 // set_config is evaluated once, before the first row, and holds until the end of the
 // transaction: no state is left in a session, which may be somebody else's next.
@@ -53,7 +52,7 @@ var conditions = []string{
 	// alive: running under a live lease.
 	"{alive}", "(r.state = 1 AND r.lease_until > " + clock + ")",
 	// bounded: limits the wait for a row that another transaction holds, see Wait.
-	"{bounded}", "(SELECT set_config('lock_timeout', coalesce(nullif($1::text, ''), current_setting('lock_timeout')), true)) IS NOT NULL",
+	"{bounded}", "(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL",
 	// columns: of a record, in the order of sqlrecord.Row.Fields, and readable by every driver.
 	"{columns}", columnsOf(nil),
 	// listed: the same, without the result.

@@ -11,21 +11,26 @@ const insertColumns = `key, format, state, policy, token, fence, attempt, lease_
 //
 // $2 key $3 token $4 state $5 policy $6 lease $7 retention, negative for forever
 // $8 fingerprint $9 scope_id $10 operation $11 key_text
-const textNew = `
+var textNew = insertFrom(`(SELECT {clock} AS now, set_config('lock_timeout', $1::text, true)) AS i`)
+
+// insertFrom inserts one record at the time i.now.
+func insertFrom(i string) string {
+	return `
 	INSERT INTO semel_record (` + insertColumns + `)
 	SELECT $2::uuid, 1, $4::smallint, $5::smallint, $3::uuid, greatest(i.now, (SELECT fence + 1 FROM semel_floor)), 1,
 		i.now + $6::bigint, CASE WHEN $7::bigint < 0 THEN {never} ELSE i.now + $7::bigint END, i.now, 0, 0,
 		$8::bytea, $9::bytea, $10::bytea, $11::bytea, CASE WHEN $4::smallint = 3 THEN 3 ELSE 0 END
-	FROM (SELECT {clock} AS now) AS i
-	WHERE {bounded}
+	FROM ` + i + `
 	ON CONFLICT (key) DO NOTHING
 	RETURNING fence, started_at, {clock} AS now`
+}
 
 // textInsert is textNew that tells of the record that is there otherwise: both halves
 // see the snapshot that was taken before. No row at all means that somebody else
 // inserted the key meanwhile.
-const textInsert = `
-WITH moved AS (` + textNew + `)
+var textInsert = `
+WITH moved AS (` + insertFrom(`(SELECT {clock} AS now) AS i
+	WHERE {bounded}`) + `)
 SELECT true, r.now, false, {fresh} FROM moved AS r
 UNION ALL
 SELECT false, {clock}, r.waited, {columns} FROM semel_record AS r WHERE r.key = $2::uuid AND NOT EXISTS (SELECT FROM moved)`
