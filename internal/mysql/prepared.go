@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"sync"
 )
@@ -42,15 +41,14 @@ func (p *inserts) at(n int) *sql.Stmt {
 	return p.stmts[n]
 }
 
-func (p *inserts) close() (err error) {
+func (p *inserts) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, stmt := range p.stmts {
 		if stmt != nil {
-			err = errors.Join(err, stmt.Close())
+			_ = stmt.Close()
 		}
 	}
-	return err
 }
 
 // insertOf is insertRecord for n keys; its order is that of one of them.

@@ -58,7 +58,8 @@ func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	}
 	s := &Store{db: db, timeout: o.Timeout}
 	if err := s.start(ctx, o); err != nil {
-		return nil, errors.Join(err, s.unprepare())
+		s.unprepare()
+		return nil, err
 	}
 	s.claims = combiner.New(combiner.Config[*claim]{
 		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushClaims,
@@ -100,13 +101,15 @@ func unprepared(err error) error {
 		" (SELECT, INSERT, UPDATE and DELETE on the record table, SELECT and UPDATE on the floor table, SELECT on the schema table): %w", err)
 }
 
-func (s *Store) unprepare() (err error) {
+// unprepare gives the statements back. Those of a connection that is gone, which is all
+// that can go wrong, went with it.
+func (s *Store) unprepare() {
 	for _, stmt := range s.prepared {
 		if stmt != nil {
-			err = errors.Join(err, stmt.Close())
+			_ = stmt.Close()
 		}
 	}
-	return err
+	s.inserts.close()
 }
 
 // Close waits for calls under way. Calls from then on answer
@@ -115,7 +118,8 @@ func (s *Store) Close() error {
 	if !s.gate.close() {
 		return nil
 	}
-	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()), s.unprepare(), s.inserts.close())
+	defer s.unprepare()
+	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()))
 }
 
 // bound is a context that ends with the store's patience, at the latest. Most callers
