@@ -24,6 +24,8 @@
 //   - record.go: a record as bytes
 //   - call.go, primary.go: a call, and the pipelines to one server
 //   - route.go, cluster.go: which server a key is on
+//   - wait.go, list.go: those who wait, and lists
+//   - mark.go: a mark in one plain command
 //   - errors.go: what was certainly not executed, and what is unknown
 //   - facts.go, admit.go, guarantees.go: what the servers are, which are refused, and
 //     what the others promise

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/waitroom"
 )
 
 // Store keeps records in Redis. Make one with [New]. All methods may be called
@@ -23,12 +24,15 @@ type Store struct {
 	route   route
 	scripts scripts
 	options Options
+	room    *waitroom.Room
 	deaf    bool // nobody may be told of the ends of runs
 }
 
 var (
 	_ semel.Store        = (*Store)(nil)
 	_ semel.Checkpointer = (*Store)(nil)
+	_ semel.ChangeWaiter = (*Store)(nil)
+	_ semel.Lister       = (*Store)(nil)
 )
 
 // New returns a store on a client for one server, for Sentinel or for a cluster. The
@@ -54,15 +58,19 @@ func New(ctx context.Context, client redis.UniversalClient, opts *Options) (*Sto
 		return nil, err
 	}
 	s := &Store{client: client, route: newRoute(client, o), scripts: all, options: o}
+	s.room = waitroom.New(s.listen)
 	if err := s.admit(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// Close waits for calls under way. Calls from then on answer
-// [semel.ErrStoreUnavailable]. The client stays open.
-func (s *Store) Close() error { return s.route.close(context.Background()) }
+// Close waits for calls under way, and ends the connection that listens. Calls from then
+// on answer [semel.ErrStoreUnavailable]. The client stays open.
+func (s *Store) Close() error {
+	s.room.Close()
+	return s.route.close(context.Background())
+}
 
 // Claim is [semel.Store.Claim].
 func (s *Store) Claim(ctx context.Context, p semel.ClaimParams) (res semel.ClaimResult, err error) {
