@@ -29,55 +29,54 @@ type handle struct{ pgx.Tx }
 // Handle is [intx.Tx]'s.
 func (t *transaction) Handle() pgx.Tx { return &t.work }
 
-// begin sends BEGIN, claim and savepoint together.
+// begin sends BEGIN, the claim of a new key, and the savepoint together.
 func (t *transaction) begin(ctx context.Context, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
-	if t.d.stepwise {
+	if t.d.stepwise || wait >= postgres.LeastWait {
 		return t.beginStepwise(ctx, p, wait)
 	}
 	batch := new(pgx.Batch)
 	batch.BeginTx(t.d.opts)
-	text, args := t.d.text.First(wait, p)
+	text, args := t.d.text.First(p)
 	batch.Queue(text, args...)
 	batch.Queue(savepoint)
-	batch.Queue(t.d.text.Restore)
 	results := t.conn.SendBatch(ctx, batch)
 	t.work.Tx = results.Tx()
-	res, settled, err := readClaim(results, p)
+	res, settled, err := readFirst(results, p)
 	if err = errors.Join(err, results.Close()); err != nil || settled {
 		return res, err
 	}
-	return t.claim(ctx, p, wait)
+	res, err = t.d.text.Next(ctx, onTx{t.work.Tx}, wait, p)
+	return t.save(ctx, res, err)
 }
 
-// readClaim reads the answer to BEGIN and to the claim. settled is false when the
-// claim has to go on.
-func readClaim(results pgx.BatchResults, p *semel.ClaimParams) (res semel.ClaimResult, settled bool, err error) {
+// readFirst reads the answer to BEGIN and to the claim. settled is false when there is
+// a record, and the claim has to go on.
+func readFirst(results pgx.BatchResults, p *semel.ClaimParams) (res semel.ClaimResult, settled bool, err error) {
 	if _, err := results.Exec(); err != nil {
 		return res, false, err
 	}
 	rows, err := results.Query()
 	err = drain(rows, err, func(r postgres.Row) (err error) {
-		res, settled, err = postgres.ReadInsert(r, p)
+		res, settled, err = postgres.ReadFirst(r, p)
 		return err
 	})
 	return res, settled, err
-}
-
-// claim claims, and marks the place where the work begins.
-func (t *transaction) claim(ctx context.Context, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
-	res, err := t.d.text.Claim(ctx, onTx{t.work.Tx}, wait, p)
-	if err != nil || res.Outcome != semel.ClaimAcquired {
-		return res, err
-	}
-	_, err = t.work.Exec(ctx, savepoint+"; "+t.d.text.Restore)
-	return res, err
 }
 
 func (t *transaction) beginStepwise(ctx context.Context, p *semel.ClaimParams, wait time.Duration) (res semel.ClaimResult, err error) {
 	if t.work.Tx, err = t.conn.BeginTx(ctx, t.d.opts); err != nil {
 		return res, err
 	}
-	return t.claim(ctx, p, wait)
+	res, err = t.d.text.Claim(ctx, onTx{t.work.Tx}, wait, p)
+	return t.save(ctx, res, err)
+}
+
+// save marks the place where the work begins, behind a claim that was acquired.
+func (t *transaction) save(ctx context.Context, res semel.ClaimResult, err error) (semel.ClaimResult, error) {
+	if err == nil && res.Outcome == semel.ClaimAcquired {
+		_, err = t.work.Exec(ctx, savepoint)
+	}
+	return res, err
 }
 
 // Undo is [intx.Tx]'s.

@@ -78,7 +78,7 @@ func (d *transactions) Mark(ctx context.Context, tx pgx.Tx, p *semel.ClaimParams
 		return semel.ClaimResult{}, err
 	}
 	res, err := d.text.Claim(ctx, onTx{tx}, wait, p)
-	how := "RELEASE SAVEPOINT " + sqltx.Savepoint + "; " + d.text.Restore
+	how := "RELEASE SAVEPOINT " + sqltx.Savepoint
 	if err != nil || res.Outcome != semel.ClaimAcquired {
 		how = "ROLLBACK TO SAVEPOINT " + sqltx.Savepoint + "; RELEASE SAVEPOINT " + sqltx.Savepoint
 	}

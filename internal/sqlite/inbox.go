@@ -31,9 +31,6 @@ func (s *Store) ClaimTx(ctx context.Context, stx *sql.Tx, p *semel.ClaimParams, 
 	return c.result, err
 }
 
-// RestoreTx is [sqltx.Dialect]'s.
-func (s *Store) RestoreTx() string { return "" }
-
 // FinishTx is [sqltx.Dialect]'s.
 func (s *Store) FinishTx(ctx context.Context, stx *sql.Tx, p *semel.FinishParams) (bool, error) {
 	t := &tx{runner: inside{ctx, stx, s.writer.sql}, now: s.now()}

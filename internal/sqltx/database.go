@@ -61,19 +61,10 @@ func (d *Database) Mark(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, w
 		return semel.ClaimResult{}, err
 	}
 	res, err := d.dialect.ClaimTx(ctx, tx, p, wait)
-	release := d.restoring("RELEASE SAVEPOINT " + Savepoint)
-	if err != nil || res.Outcome != semel.ClaimAcquired { // then the settings go back too
+	if err != nil || res.Outcome != semel.ClaimAcquired {
 		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+Savepoint)
-		err, release = errors.Join(err, undo), "RELEASE SAVEPOINT "+Savepoint
+		err = errors.Join(err, undo)
 	}
-	_, end := tx.ExecContext(context.WithoutCancel(ctx), release)
-	return res, errors.Join(err, end)
-}
-
-// restoring appends the dialect's RestoreTx to a statement.
-func (d *Database) restoring(statement string) string {
-	if more := d.dialect.RestoreTx(); more != "" {
-		return statement + "; " + more
-	}
-	return statement
+	_, release := tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+Savepoint)
+	return res, errors.Join(err, release)
 }

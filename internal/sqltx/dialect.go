@@ -14,12 +14,8 @@ import (
 type Dialect interface {
 	// ClaimTx claims the key of p, a Mark, in tx. It waits for at most wait behind
 	// another transaction on the key, then fails with ClassLocked. A failure may leave
-	// tx unusable.
+	// tx unusable; acquired, all settings of tx are as before.
 	ClaimTx(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error)
-
-	// RestoreTx is a statement that puts back what ClaimTx has changed for the rest of
-	// its transaction; empty if nothing.
-	RestoreTx() string
 
 	// FinishTx puts the result into a record that ClaimTx made. It reports false if
 	// there is no such record.

@@ -43,7 +43,7 @@ func (t *tx) claim(ctx context.Context, p *semel.ClaimParams, wait time.Duration
 	if err != nil || res.Outcome != semel.ClaimAcquired {
 		return res, err
 	}
-	_, err = t.tx.ExecContext(ctx, t.d.restoring("SAVEPOINT "+Savepoint))
+	_, err = t.tx.ExecContext(ctx, "SAVEPOINT "+Savepoint)
 	return res, err
 }
 
