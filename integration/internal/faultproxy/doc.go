@@ -20,12 +20,12 @@
 //
 // A statement is what is executed: a simple query as a whole (BEGIN and COMMIT are
 // such), or an execution of a prepared statement, which is known by the text that it
-// was prepared with. A server that closes an idle connection fires nothing.
+// was prepared with, or a command of Redis with its first argument. A server that closes an idle connection fires nothing.
 //
 // # Another protocol
 //
 // A protocol is one file: a type with the two methods of protocol, which cut the
 // streams into messages, find the statements, and say which message of the client ends
-// a turn and which of the server ends the reply to it. A protocol of plain requests and
-// replies, as Redis has, ends a turn with every message.
+// a turn and which of the server ends the reply to it. redis.go is the shortest: every
+// command ends a turn.
 package faultproxy
