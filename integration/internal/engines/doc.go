@@ -28,6 +28,10 @@
 // promoted, and [PostgresServer.Bouncer] is PgBouncer in transaction mode. [Through]
 // points a DSN at another address: that of a standby, of PgBouncer or of a proxy.
 //
+// [RedisServer] is a single Redis; it has replicas, and a Database is a prefix of keys.
+// [NewRedisSentinel] is a primary with two replicas and three sentinels, [NewRedisCluster]
+// six nodes whose slots can be moved, [NewRedisTLS] a server that speaks TLS only.
+//
 // An engine that is not installed skips the test with the packages' names, and fails
 // it when CI=true. [Run] is `make engines`: all of them for a person, and
 // [RunCommand] has them up while a command runs.

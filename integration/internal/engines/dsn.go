@@ -7,7 +7,7 @@ import (
 
 var mysqlAddress = regexp.MustCompile(`@tcp\([^)]*\)`)
 
-// Through is a DSN, of PostgreSQL or MySQL, with another address (host:port): that of
+// Through is a DSN, of PostgreSQL, MySQL or Redis, with another address (host:port): that of
 // a standby, of PgBouncer or of a proxy.
 func Through(dsn, addr string) string {
 	if at := mysqlAddress.FindStringIndex(dsn); at != nil {

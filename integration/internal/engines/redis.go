@@ -2,6 +2,7 @@ package engines
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -19,8 +20,10 @@ import (
 type RedisServer struct {
 	Server
 	password string
-	scheme   string       // redis, or rediss with TLS
-	last     atomic.Int64 // number of the newest database
+	scheme   string         // redis, or rediss with TLS
+	bus      int            // port of a cluster's node to the others; else 0
+	trusted  *x509.CertPool // with TLS
+	last     atomic.Int64   // number of the newest database
 }
 
 func redisEngine() engine { return engine{name: "Redis", packages: "redis-server"} }
@@ -121,7 +124,7 @@ func (r *RedisServer) Client(t testing.TB) *redis.Client {
 }
 
 func (r *RedisServer) client() *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: r.Addr(), Password: r.password, MaxRetries: -1, PoolSize: 4, ContextTimeoutEnabled: true})
+	return redis.NewClient(&redis.Options{Addr: r.Addr(), Password: r.password, TLSConfig: r.TLS(), MaxRetries: -1, PoolSize: 4, ContextTimeoutEnabled: true})
 }
 
 // Set changes a setting of a private server while it runs. A restart forgets it.

@@ -19,8 +19,9 @@
 //	Blackhole   nothing arrives any more in either direction; the connection stays open
 //
 // A statement is what is executed: a simple query as a whole (BEGIN and COMMIT are
-// such), or an execution of a prepared statement, which is known by the text that it
-// was prepared with, or a command of Redis with its first argument. A server that closes an idle connection fires nothing.
+// such), an execution of a prepared statement, which is known by the text that it was
+// prepared with, or a command of Redis, by its name and first argument. A server that
+// closes an idle connection fires nothing.
 //
 // # Another protocol
 //
