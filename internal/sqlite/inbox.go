@@ -21,7 +21,7 @@ var (
 // ClaimTx is [sqltx.Dialect]'s. It takes the write lock first, as BEGIN IMMEDIATE
 // does, which database/sql has no way to say; the clock is read behind it.
 func (s *Store) ClaimTx(ctx context.Context, stx *sql.Tx, p *semel.ClaimParams, _ time.Duration) (semel.ClaimResult, error) {
-	t := &tx{runner: inside{ctx, stx, s.writer.sql}}
+	t := &tx{runner: inside{ctx, stx, &s.inTx}}
 	if _, err := t.change(stmtTakeLock); err != nil {
 		return semel.ClaimResult{}, err
 	}
@@ -33,7 +33,7 @@ func (s *Store) ClaimTx(ctx context.Context, stx *sql.Tx, p *semel.ClaimParams, 
 
 // FinishTx is [sqltx.Dialect]'s.
 func (s *Store) FinishTx(ctx context.Context, stx *sql.Tx, p *semel.FinishParams) (bool, error) {
-	t := &tx{runner: inside{ctx, stx, s.writer.sql}, now: s.now()}
+	t := &tx{runner: inside{ctx, stx, &s.inTx}, now: s.now()}
 	return t.change(stmtFill, t.now, p.Key[:], p.Token[:], int64(p.Result.Kind), p.Result.Data,
 		sqlrecord.Half(p.Retention), sqlrecord.After(t.now, p.Retention))
 }
@@ -60,17 +60,39 @@ func answered(err error) bool {
 	return errors.As(err, &coded) || strings.Contains(err.Error(), "constraint failed")
 }
 
-// inside runs statements in a transaction of database/sql.
+// inside runs statements in a transaction of database/sql. Each connection of the pool
+// prepares them once.
 type inside struct {
-	ctx  context.Context
-	tx   *sql.Tx
-	text *[statements]string
+	ctx   context.Context
+	tx    *sql.Tx
+	stmts *stmts
+}
+
+type stmts [statements]*sql.Stmt
+
+// prepare prepares what a transaction may need.
+func (p *stmts) prepare(ctx context.Context, db *sql.DB, text *[statements]string) (err error) {
+	for _, id := range []statement{stmtTakeLock, stmtFloor, stmtInsert, stmtSelect, stmtClaim, stmtFill} {
+		if p[id], err = db.PrepareContext(ctx, text[id]); err != nil {
+			return errors.Join(err, p.close())
+		}
+	}
+	return nil
+}
+
+func (p *stmts) close() (err error) {
+	for _, stmt := range p {
+		if stmt != nil {
+			err = errors.Join(err, stmt.Close())
+		}
+	}
+	return err
 }
 
 func (i inside) exec(id statement, args ...any) (sql.Result, error) {
-	return i.tx.ExecContext(i.ctx, i.text[id], args...)
+	return i.tx.StmtContext(i.ctx, i.stmts[id]).ExecContext(i.ctx, args...)
 }
 
 func (i inside) query(id statement, args ...any) (*sql.Rows, error) {
-	return i.tx.QueryContext(i.ctx, i.text[id], args...)
+	return i.tx.StmtContext(i.ctx, i.stmts[id]).QueryContext(i.ctx, args...)
 }

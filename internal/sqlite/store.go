@@ -27,6 +27,7 @@ type Store struct {
 	calls  *combiner.Combiner[operation]
 	now    func() int64
 	reads  reads
+	inTx   stmts // for transactions of package inbox, whose order place keeps
 	place  place
 }
 
@@ -67,7 +68,13 @@ func (s *Store) start(ctx context.Context, o Options) error {
 	if err := migrate(ctx, s.db, migrations, o.Prefix, s.now()); err != nil {
 		return fmt.Errorf("sqlstore: migrate: %w", err)
 	}
-	return s.reads.prepare(ctx, s.db, s.writer.sql)
+	if err := s.reads.prepare(ctx, s.db, s.writer.sql); err != nil {
+		return err
+	}
+	if err := s.inTx.prepare(ctx, s.db, s.writer.sql); err != nil {
+		return errors.Join(err, s.reads.close())
+	}
+	return nil
 }
 
 // DB returns the database, for the caller's own tables beside Semel's.
@@ -79,7 +86,7 @@ func (s *Store) DB() *sql.DB { return s.db }
 func (s *Store) Close() error {
 	err := s.calls.Close(context.Background())
 	s.writer.disconnect()
-	err = errors.Join(err, s.reads.close())
+	err = errors.Join(err, s.reads.close(), s.inTx.close())
 	if s.owned {
 		err = errors.Join(err, s.db.Close())
 	}
