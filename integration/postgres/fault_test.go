@@ -4,14 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/engines"
@@ -245,67 +241,5 @@ func TestConformanceUnderOtherIsolation(t *testing.T) {
 			isolated := with(t, dsn, "options", "-c default_transaction_isolation="+strings.ReplaceAll(level, " ", `\ `))
 			conform(t, openDB(t, "pgx", dsn), onPgx(t, isolated, nil))
 		})
-	}
-}
-
-// tracer counts the statements on the tables of records.
-type tracer struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (c *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	if strings.Contains(data.SQL, "semel_record") {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.n++
-	}
-	return ctx
-}
-
-func (*tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
-// Concurrent calls share statements, and each gets its own answer.
-func TestConcurrentCallsShareStatements(t *testing.T) {
-	t.Parallel()
-	config, err := pgxpool.ParseConfig(engines.Postgres(t).Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	counter := new(tracer)
-	config.ConnConfig.Tracer = counter
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	store, err := pgxstore.New(t.Context(), pool, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	counter.n = 0
-	const callers, cycles = 100, 10
-	var all sync.WaitGroup
-	for n := range callers {
-		all.Go(func() {
-			for i := range cycles {
-				key := semel.KeyID{byte(n), byte(i)}
-				token, _ := claimed(t, store, key)
-				p := doneOf(key, token)
-				p.Result.Data = fmt.Append(nil, n, i)
-				if _, err := store.Finish(t.Context(), p); err != nil {
-					t.Error(err)
-				}
-				if r, err := store.Read(t.Context(), semel.ReadParams{Key: key}); err != nil || string(r.Result.Data) != string(p.Result.Data) {
-					t.Errorf("result %q, %v; want %q", r.Result.Data, err, p.Result.Data)
-				}
-			}
-		})
-	}
-	all.Wait()
-	writes := counter.n - callers*cycles // without the reads, which are not batched
-	if writes > callers*cycles {
-		t.Errorf("%d statements for %d claims and as many finishes; want them to share", writes, callers*cycles)
 	}
 }
