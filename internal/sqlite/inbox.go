@@ -43,7 +43,11 @@ func (s *Store) ClassTx(err error) (class intx.Class, open bool) {
 	if errors.Is(err, errSameKey) {
 		return intx.ClassLocked, false
 	}
-	switch classOf(err) {
+	c := classOf(err)
+	if f, ok := errors.AsType[*failure](err); ok {
+		c = f.class
+	}
+	switch c {
 	case classBusy:
 		return intx.ClassConflict, false
 	case classBroken:
