@@ -84,7 +84,7 @@ func (c *claim) acquired(r *sqlrecord.Row, now int64) {
 
 // claimAlone goes on with a claim that its batch did not settle.
 func (s *Store) claimAlone(ctx context.Context, c *claim) (semel.ClaimResult, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	if c.blocked {
 		return s.runningBehind(ctx, &c.p)

@@ -20,7 +20,7 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 			started = append(started, call)
 		}
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	if len(started) == 1 {
 		return s.insertOne(ctx, started[0].Op)

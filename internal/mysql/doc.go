@@ -24,7 +24,8 @@
 //   - statements.go, statement.go: the methods as SQL, for one key;
 //     docs/stores-protocol.md explains them
 //   - literal.go, prepared.go: the same for many keys, as text, and for few
-//   - store.go, gate.go, run.go: the store, its closing, and running a statement
+//   - store.go, gate.go, patience.go, run.go: the store, its closing, the time that a call
+//     may take, and running a statement
 //   - claim.go, claims.go: a claim alone, and a batch of them
 //   - branch.go, move.go: claiming a record that is there
 //   - finish.go, finishes.go: a result alone, and a batch of them

@@ -39,7 +39,7 @@ type finish struct {
 
 // finish ends a run, and reports whether that, or the failure, is the answer.
 func (r runner) finish(ctx context.Context, p *semel.FinishParams) (bool, error) {
-	d, err := r.exec(ctx, stmtFinish, finishArgs(p)...)
+	d, err := r.write(ctx, p)
 	if err != nil {
 		return false, unwritten(ctx, err)
 	}
@@ -68,11 +68,13 @@ func finished(row *sqlrecord.Row, now int64, p *semel.FinishParams) (bool, error
 	return true, err
 }
 
-// finishArgs are the parameters of finishRecord.
-func finishArgs(p *semel.FinishParams) []any {
+// write runs the statement for the state that a run ends in.
+func (r runner) write(ctx context.Context, p *semel.FinishParams) (done, error) {
 	kept := sqlrecord.Kept(p)
 	m, d := expiryOf(p.Retention)
-	return []any{
-		p.Key[:], p.Token[:], int64(p.State), int64(kept.Kind), kept.Data, int64(p.Cause), sqlrecord.Half(p.Retention), m, d, p.Unrun,
+	if p.State == semel.StateDone {
+		return r.exec(ctx, stmtDone, p.Key[:], p.Token[:], int64(kept.Kind), kept.Data, sqlrecord.Half(p.Retention), m, d)
 	}
+	return r.exec(ctx, stmtFinish,
+		p.Key[:], p.Token[:], int64(p.State), int64(kept.Kind), kept.Data, int64(p.Cause), sqlrecord.Half(p.Retention), m, d, p.Unrun)
 }

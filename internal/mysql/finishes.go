@@ -16,7 +16,7 @@ func (s *Store) flushFinishes(ctx context.Context, batch []*combiner.Call[*finis
 			started = append(started, call)
 		}
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	if len(started) == 1 {
 		return s.finishOne(ctx, started[0])

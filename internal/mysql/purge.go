@@ -22,7 +22,7 @@ func (s *Store) Purge(ctx context.Context, p semel.PurgeParams) (res semel.Purge
 	if err := ended(ctx); err != nil {
 		return res, err
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	for range attempts {
 		res, err = s.purge(ctx, min(max(p.Limit, 1), maxPurge))

@@ -20,6 +20,7 @@ const (
 	stmtTake
 	stmtRenew
 	stmtFinish
+	stmtDone
 	stmtFill
 	stmtCheckpoint
 	stmtResolve
@@ -62,7 +63,7 @@ func (d dialect) statements() *[statements]text {
 	var all [statements]text
 	for i, sql := range [statements]string{
 		stmtInsert: insertRecord, stmtSelect: selectRecord, stmtLock: lockRecord, stmtOwn: ownRecord, stmtSpend: spendRecord,
-		stmtTake: takeRecord, stmtRenew: renewRecord, stmtFinish: finishRecord, stmtFill: fillRecord, stmtCheckpoint: checkpointRecord,
+		stmtTake: takeRecord, stmtRenew: renewRecord, stmtFinish: finishRecord, stmtDone: doneRecord, stmtFill: fillRecord, stmtCheckpoint: checkpointRecord,
 		stmtResolve: resolveRecord, stmtDelete: deleteRecord, stmtFloor: selectFloor, stmtPurgeLeft: selectPurgeLeft,
 		stmtList: listRecords,
 	} {

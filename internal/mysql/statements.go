@@ -83,6 +83,13 @@ const finishRecord = `{bounded} UPDATE semel_record AS r SET
 	r.result = ?5,
 	r.state = ` + aim + finishWhere + ` AND (NOT ?10 OR r.state = 1)`
 
+// doneRecord is finishRecord for a result, which most finishes are.
+//
+// ?1 key ?2 token ?3 result_kind ?4 result ?5 half of the retention ?6 ?7 expiry
+const doneRecord = `{bounded} UPDATE semel_record AS r SET
+	r.expires_at = IF(r.expires_at - {now} < ?5, {now} * ?6 + ?7, r.expires_at),
+	r.doubt_since = 0, r.cause = 0, r.checkpoint = NULL, r.result_kind = ?3, r.result = ?4, r.state = 3` + finishWhere
+
 const aim = `IF(?10 AND r.cause <> 0, 4, ?3)`
 
 const finishWhere = `

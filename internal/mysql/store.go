@@ -30,7 +30,7 @@ type Store struct {
 	texts    *[statements]text
 	prepared [statements]*sql.Stmt
 	inserts  inserts
-	timeout  time.Duration
+	patience patience
 	server   server
 	// foundRows: the connections count rows that a statement met, not rows that it changed.
 	foundRows bool
@@ -56,7 +56,7 @@ func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("sqlstore: no database; open one with a driver such as github.com/go-sql-driver/mysql")
 	}
-	s := &Store{db: db, timeout: o.Timeout}
+	s := &Store{db: db, patience: patience{timeout: o.Timeout}}
 	if err := s.start(ctx, o); err != nil {
 		s.unprepare()
 		return nil, err
@@ -122,15 +122,6 @@ func (s *Store) Close() error {
 	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()))
 }
 
-// bound is a context that ends with the store's patience, at the latest. Most callers
-// have less of it.
-func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if end, ok := ctx.Deadline(); ok && time.Until(end) <= s.timeout {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, s.timeout)
-}
-
 // alone executes a call that shares its statements with no others. step reports
 // whether it settled the call; what it did not settle, somebody else's change was in
 // the way of.
@@ -146,7 +137,7 @@ func (s *Store) repeat(ctx context.Context, key semel.KeyID, step func(context.C
 	if err := ended(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	for range attempts {
 		settled, err := step(ctx, runner{store: s})
@@ -166,7 +157,7 @@ func (s *Store) reading(ctx context.Context, read func(context.Context) error) e
 	if err := ended(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.patience.bound(ctx)
 	defer cancel()
 	err := read(ctx)
 	if err == nil || isAnswer(err) {
