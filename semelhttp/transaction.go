@@ -159,11 +159,12 @@ func (m *middleware) transact(ctx context.Context, principal string, op semel.Op
 // uncommitted is the problem that answers for an error of a transaction. What the
 // database said goes to the log alone.
 func (m *middleware) uncommitted(r *http.Request, err error) Problem {
-	if p, ok := ProblemOf(err); ok && p.Code != CodeStoreUnavailable || r.Context().Err() != nil || is[*overQuota](err) {
-		if ok {
-			return p
-		}
+	told, ok := ProblemOf(err)
+	switch {
+	case r.Context().Err() != nil, is[*overQuota](err):
 		return m.refusal(r, err)
+	case ok && told.Code != CodeStoreUnavailable:
+		return told
 	}
 	m.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "semelhttp: a transaction was not committed", slog.Any("error", err))
 	p := NewProblem(CodeStoreUnavailable)

@@ -34,7 +34,7 @@ func (c *call[X]) observeRefusal(res *semel.ClaimResult) {
 	c.observe(kind, func(ev *semel.Event) { ev.Fence, ev.Attempt = res.Record.Fence, res.Record.Attempt })
 }
 
-// ended tells how a run ended.
+// ended tells how a run ended: done, released, or none where nobody knows.
 func (c *call[X]) ended(a *Answer, state semel.State, bytes int, began time.Time) {
 	c.observe(semel.EventFinish, func(ev *semel.Event) {
 		ev.Fence, ev.Attempt, ev.State, ev.Bytes, ev.Duration = a.Fence, a.Attempt, state, bytes, time.Since(began)

@@ -88,6 +88,7 @@ func TestEvents(t *testing.T) {
 	}{
 		{"a run", Settings{}, entry{}, nil, []string{"store-call claim", "claim", "store-call finish", "finish"}},
 		{"a failure", Settings{}, entry{}, errOther, []string{"store-call claim", "claim", "finish"}},
+		{"a conflict", Settings{Retries: -1}, entry{commit: errConflict}, nil, []string{"store-call claim", "claim", "store-call finish", "finish"}},
 		{"a replay", Settings{}, answering(semel.ClaimDone, false), nil, []string{"store-call claim", "replay"}},
 		{"a mismatch", Settings{}, answering(semel.ClaimMismatch, false), nil, []string{"store-call claim", "mismatch"}},
 		{"a lease", Settings{}, answering(semel.ClaimRunning, false), nil, []string{"store-call claim", "conflict"}},

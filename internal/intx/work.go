@@ -27,8 +27,13 @@ func (c *call[X]) run(ctx context.Context, tx Tx[X], res *semel.ClaimResult) (An
 		return answer, c.giveUp(ctx, tx, &found)
 	}
 	answer, err := c.commit(ctx, tx, &found, answer)
-	if err == nil && answer.Replay == nil {
+	switch {
+	case err == nil && answer.Replay == nil:
 		c.committed(&answer, &found, began)
+	case errors.Is(err, semel.ErrNoReply):
+		c.ended(&answer, semel.StateNone, 0, began)
+	default:
+		c.ended(&answer, semel.StateReleased, 0, began)
 	}
 	return answer, err
 }
