@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/semel-go/semel"
-	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/redisstore"
 	"github.com/semel-go/semel/storetest"
 )
@@ -131,11 +130,4 @@ func eachMaster(ctx context.Context, client redis.UniversalClient, do func(conte
 		return do(ctx, c)
 	}
 	return fmt.Errorf("no masters in a %T", client)
-}
-
-func TestConformance(t *testing.T) {
-	t.Parallel()
-	server := engines.Redis(t)
-	client := clientOf(t, server.URL())
-	conform(t, client, client, redisstore.Options{})
 }
