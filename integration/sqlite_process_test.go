@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/child"
 	"github.com/semel-go/semel/sqlstore"
 	"modernc.org/sqlite"
 )
@@ -151,14 +152,14 @@ func eventsOf(t *testing.T, lines []string) (all []event) {
 func TestSQLiteProcessesOnOneFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "semel.db")
-	victim, second, third := start(t, "sqlite-worker", file), start(t, "sqlite-worker", file), start(t, "sqlite-worker", file)
+	victim, second, third := child.Start(t, "sqlite-worker", file), child.Start(t, "sqlite-worker", file), child.Start(t, "sqlite-worker", file)
 	release(t, victim, second, third)
-	if !victim.after(5, "done") {
+	if !victim.After(5, "done") {
 		t.Fatal("the first process did not get to 5 keys")
 	}
-	said := [][]string{victim.kill(t)}
-	for _, p := range []*process{second, third} {
-		lines, err := p.wait()
+	said := [][]string{victim.Kill(t)}
+	for _, p := range []*child.Process{second, third} {
+		lines, err := p.Wait()
 		if err != nil {
 			t.Errorf("a process that was not killed: %v", err)
 		}
@@ -174,12 +175,12 @@ func TestSQLiteSurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "semel.db")
 	var events []event
 	for run := range 5 {
-		p := start(t, "sqlite-worker", file)
+		p := child.Start(t, "sqlite-worker", file)
 		release(t, p)
-		if !p.after(workerKeys/10, "done") {
+		if !p.After(workerKeys/10, "done") {
 			t.Fatalf("run %d did not get to %d keys", run, workerKeys/10)
 		}
-		events = append(events, eventsOf(t, p.kill(t))...)
+		events = append(events, eventsOf(t, p.Kill(t))...)
 		checkEvents(t, openSQLite(t, file, nil), events, false)
 	}
 }
