@@ -70,11 +70,10 @@ func finished(row *sqlrecord.Row, now int64, p *semel.FinishParams) (bool, error
 
 // write runs the statement for the state that a run ends in.
 func (r runner) write(ctx context.Context, p *semel.FinishParams) (done, error) {
-	kept := sqlrecord.Kept(p)
+	half := sqlrecord.Half(p.Retention)
 	m, d := expiryOf(p.Retention)
 	if p.State == semel.StateDone {
-		return r.exec(ctx, stmtDone, p.Key[:], p.Token[:], int64(kept.Kind), kept.Data, sqlrecord.Half(p.Retention), m, d)
+		return r.exec(ctx, stmtDone, p.Key[:], p.Token[:], int64(p.Result.Kind), p.Result.Data, half, m, d)
 	}
-	return r.exec(ctx, stmtFinish,
-		p.Key[:], p.Token[:], int64(p.State), int64(kept.Kind), kept.Data, int64(p.Cause), sqlrecord.Half(p.Retention), m, d, p.Unrun)
+	return r.exec(ctx, stmtFinish, p.Key[:], p.Token[:], int64(p.State), int64(p.Cause), half, m, d, p.Unrun)
 }

@@ -69,28 +69,24 @@ WHERE r.key = ?1 AND {readable} AND {mine} AND r.state = 1 AND NOT {gone}`
 const checkpointRecord = `{bounded} UPDATE semel_record AS r SET r.checkpoint = ?3
 WHERE r.key = ?1 AND {readable} AND {mine} AND r.state = 1 AND NOT {gone}`
 
-// finishRecord ends a run. The state that it aims at, of which doubt_since and cause
-// depend, is 4 for a recovery that nobody began.
+// finishRecord ends a run without a result. The state that it aims at, of which
+// doubt_since and cause depend, is 4 for a recovery that nobody began.
 //
-// ?1 key ?2 token ?3 state ?4 result_kind ?5 result ?6 cause ?7 half of the retention
-// ?8 ?9 expiry ?10 unrun
+// ?1 key ?2 token ?3 state ?4 cause ?5 half of the retention ?6 ?7 expiry ?8 unrun
 const finishRecord = `{bounded} UPDATE semel_record AS r SET
-	r.expires_at = IF(r.expires_at - {now} < ?7, {now} * ?8 + ?9, r.expires_at),
+	r.expires_at = IF(r.expires_at - {now} < ?5, {now} * ?6 + ?7, r.expires_at),
 	r.doubt_since = CASE WHEN ` + aim + ` <> 4 THEN 0 WHEN r.cause <> 0 THEN r.doubt_since WHEN r.state = 1 AND {doubt} THEN r.lease_until ELSE {now} END,
-	r.cause = CASE WHEN ` + aim + ` <> 4 THEN 0 WHEN r.cause <> 0 THEN r.cause WHEN r.state = 1 AND {doubt} THEN 1 ELSE ?6 END,
-	r.checkpoint = IF(?3 = 3, NULL, r.checkpoint),
-	r.result_kind = ?4,
-	r.result = ?5,
-	r.state = ` + aim + finishWhere + ` AND (NOT ?10 OR r.state = 1)`
+	r.cause = CASE WHEN ` + aim + ` <> 4 THEN 0 WHEN r.cause <> 0 THEN r.cause WHEN r.state = 1 AND {doubt} THEN 1 ELSE ?4 END,
+	r.result_kind = 0, r.result = NULL, r.state = ` + aim + finishWhere + ` AND (NOT ?8 OR r.state = 1)`
 
-// doneRecord is finishRecord for a result, which most finishes are.
+// doneRecord ends a run with a result, as most runs end. It drops the checkpoint.
 //
 // ?1 key ?2 token ?3 result_kind ?4 result ?5 half of the retention ?6 ?7 expiry
 const doneRecord = `{bounded} UPDATE semel_record AS r SET
 	r.expires_at = IF(r.expires_at - {now} < ?5, {now} * ?6 + ?7, r.expires_at),
 	r.doubt_since = 0, r.cause = 0, r.checkpoint = NULL, r.result_kind = ?3, r.result = ?4, r.state = 3` + finishWhere
 
-const aim = `IF(?10 AND r.cause <> 0, 4, ?3)`
+const aim = `IF(?8 AND r.cause <> 0, 4, ?3)`
 
 const finishWhere = `
 WHERE r.key = ?1 AND {readable} AND {mine} AND r.state IN (1, 4) AND NOT {gone}`
