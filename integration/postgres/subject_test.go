@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -111,11 +112,11 @@ func subject(ctx context.Context, admin *sql.DB, prefix string, open opener) (*s
 // advance moves the clock of the server, as far as records can see: all their times
 // go back.
 func advance(ctx context.Context, admin *sql.DB, prefix string, d time.Duration) error {
-	set := ""
+	var set strings.Builder
 	for _, column := range []string{"lease_until", "expires_at", "started_at", "doubt_since"} {
-		set += fmt.Sprintf(", %[1]s = CASE WHEN %[1]s IN (0, %[2]d) THEN %[1]s ELSE %[1]s - $1 END", column, int64(math.MaxInt64))
+		set.WriteString(fmt.Sprintf(", %[1]s = CASE WHEN %[1]s IN (0, %[2]d) THEN %[1]s ELSE %[1]s - $1 END", column, int64(math.MaxInt64)))
 	}
-	_, err := admin.ExecContext(ctx, "UPDATE "+prefix+"record SET "+set[2:], d.Microseconds())
+	_, err := admin.ExecContext(ctx, "UPDATE "+prefix+"record SET "+set.String()[2:], d.Microseconds())
 	return err
 }
 
