@@ -19,6 +19,8 @@ func (c *call) verdict() error {
 	switch {
 	case c.err == nil:
 		return nil
+	case codeOf(c.err) == "WRONGTYPE":
+		return fmt.Errorf("redisstore: the key %.100q is no record, since it is no text: %w", c.key, &semel.RecordFormatError{})
 	case c.lost, errors.Is(c.err, semel.ErrNoReply):
 		return noReply(c.err)
 	case strings.Contains(c.err.Error(), "OOM "):
@@ -55,14 +57,14 @@ func codeOf(err error) string {
 	return code
 }
 
-// fixes say what to do about errors of the set-up.
+// fix says what to do about errors of the set-up.
 func fix(err error) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "OOM "):
 		return " (the server is full and evicts nothing, as it must: raise maxmemory, or keep records for a shorter time)"
 	case strings.Contains(text, "READONLY "):
 		return " (this server is a replica: connect to the primary, or through Sentinel or as a cluster, which follow it)"
-	case strings.Contains(text, "NOPERM "):
+	case strings.Contains(text, "NOPERM "), strings.Contains(text, "user executing the script"):
 		return " (the ACL user lacks a right; docs/store-redis.md has the rule to give it)"
 	case strings.Contains(text, "NOAUTH "), strings.Contains(text, "WRONGPASS "):
 		return " (check username and password of the client)"

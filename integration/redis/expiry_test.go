@@ -1,0 +1,115 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/redisstore"
+)
+
+// Redis deletes a record when it may be forgotten, and not before: never while a lapse
+// would be a doubt, nor a doubt.
+func TestKeysLiveAsLongAsTheirRecords(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, engines.Redis(t).URL())
+	prefix := newPrefix()
+	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
+	lives := func(when string, key semel.KeyID, want time.Duration) {
+		t.Helper()
+		left, err := client.PTTL(t.Context(), prefix+key.String()).Result()
+		if err != nil || left > want+time.Millisecond || left < want-time.Minute {
+			t.Errorf("%s Redis deletes the key in %v, %v; want %v", when, left, err, want)
+		}
+	}
+	const never = -1
+
+	p := claimOf(newKey(), semel.NewToken())
+	acquire(t, store, p)
+	lives("running", p.Key, retention)
+	if _, err := store.Renew(t.Context(), semel.RenewParams{Key: p.Key, Token: p.Token, Lease: 3 * retention}); err != nil {
+		t.Fatal(err)
+	}
+	lives("with a lease beyond the retention", p.Key, 3*retention)
+	finish(t, store, doneOf(p.Key, p.Token, "x"))
+	lives("done", p.Key, retention)
+
+	q := claimOf(newKey(), semel.NewToken())
+	acquire(t, store, q)
+	if _, err := store.Renew(t.Context(), semel.RenewParams{Key: q.Key, Token: q.Token, Lease: lease, Policy: semel.AtMostOnce}); err != nil {
+		t.Fatal(err)
+	}
+	lives("at most once", q.Key, never)
+	finish(t, store, inDoubt(q.Key, q.Token))
+	lives("in doubt", q.Key, never)
+	fence := read(t, store, q.Key).Fence
+	res, err := store.Resolve(t.Context(), semel.ResolveParams{Key: q.Key, Token: semel.NewToken(), Fence: fence, Resolution: semel.ResolveDone, Retention: retention / 2})
+	if err != nil || !res.Resolved {
+		t.Fatal(res, err)
+	}
+	lives("resolved", q.Key, retention/2)
+	res, err = store.Resolve(t.Context(), semel.ResolveParams{Key: q.Key, Token: semel.NewToken(), Fence: res.Record.Fence, Resolution: semel.ResolveDelete})
+	if err != nil || !res.Resolved {
+		t.Fatal(res, err)
+	}
+	lives("deleted, for its fence", q.Key, 24*time.Hour)
+
+	r := claimOf(newKey(), semel.NewToken())
+	r.Retention = semel.Forever
+	acquire(t, store, r)
+	finish(t, store, doneOf(r.Key, r.Token, "x"))
+	lives("kept for ever", r.Key, never)
+}
+
+// A record that Redis has deleted is none, and the next fence is above its own.
+func TestDeletedByRedis(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, engines.Redis(t).URL())
+	prefix := newPrefix()
+	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
+	p := claimOf(newKey(), semel.NewToken())
+	p.Retention = time.Second
+	first := acquire(t, store, p).Fence
+	finish(t, store, semel.FinishParams{Key: p.Key, Token: p.Token, State: semel.StateReleased, Retention: time.Second})
+	for read(t, store, p.Key).State != semel.StateNone && t.Context().Err() == nil {
+		// until then it is released
+	}
+	if n := client.Exists(t.Context(), prefix+p.Key.String()).Val(); n != 0 {
+		t.Log("expired, and not deleted yet")
+	}
+	p.Token = semel.NewToken()
+	if r := acquire(t, store, p); r.Attempt != 1 || r.Fence <= first {
+		t.Errorf("attempt %d with fence %d after fence %d; want a fresh record with a higher one", r.Attempt, r.Fence, first)
+	}
+}
+
+// A mark that is plain: one command, whoever sends it twice is first both times.
+func TestFirstTime(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, engines.Redis(t).URL())
+	prefix := newPrefix()
+	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
+	key := newKey()
+	for i, want := range []bool{true, false, false} {
+		if first, err := store.FirstTime(t.Context(), key, time.Hour); err != nil || first != want {
+			t.Errorf("mark %d: first %v, %v; want %v", i+1, first, err, want)
+		}
+	}
+	if left := client.PTTL(t.Context(), prefix+"mark:"+key.String()).Val(); left > time.Hour || left < time.Hour-time.Minute {
+		t.Errorf("the mark lives for %v", left)
+	}
+	forever := newKey()
+	if first, err := store.FirstTime(t.Context(), forever, semel.Forever); err != nil || !first {
+		t.Errorf("a mark for ever: %v, %v", first, err)
+	}
+	if left := client.PTTL(t.Context(), prefix+"mark:"+forever.String()).Val(); left != -1 {
+		t.Errorf("a mark for ever lives for %v", left)
+	}
+	if _, err := store.FirstTime(t.Context(), newKey(), time.Millisecond); err == nil {
+		t.Error("a ttl below a second is taken")
+	}
+	if r := read(t, store, key); r.State != semel.StateNone {
+		t.Errorf("the mark is a record: %v", r.State)
+	}
+}

@@ -1,0 +1,256 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/integration/internal/faultproxy"
+	"github.com/semel-go/semel/redisstore"
+)
+
+// transition is a call that changes a record, in the situation that it is for.
+type transition struct {
+	name    string
+	prepare func(t testing.TB, s *redisstore.Store, r *record)
+	call    func(ctx context.Context, s *redisstore.Store, r *record) error
+	done    func(r semel.Record) bool
+}
+
+// record is a key and its owner.
+type record struct {
+	key   semel.KeyID
+	token semel.Token
+	fence semel.Fence
+}
+
+var errWrongAnswer = errors.New("the answer is another one than without an accident")
+
+func right(ok bool, err error) error {
+	if err == nil && !ok {
+		return errWrongAnswer
+	}
+	return err
+}
+
+func transitions() []transition {
+	nothing := func(testing.TB, *redisstore.Store, *record) {}
+	own := func(t testing.TB, s *redisstore.Store, r *record) {
+		r.fence = acquire(t, s, claimOf(r.key, r.token)).Fence
+	}
+	doubtful := func(t testing.TB, s *redisstore.Store, r *record) {
+		other := semel.NewToken()
+		r.fence = acquire(t, s, claimOf(r.key, other)).Fence
+		finish(t, s, inDoubt(r.key, other))
+	}
+	claim := func(ctx context.Context, s *redisstore.Store, r *record) error {
+		p := claimOf(r.key, r.token)
+		p.Recovering = true
+		res, err := s.Claim(ctx, p)
+		return right(res.Outcome == semel.ClaimAcquired && res.Mine, err)
+	}
+	resolve := func(how semel.Resolution) func(context.Context, *redisstore.Store, *record) error {
+		return func(ctx context.Context, s *redisstore.Store, r *record) error {
+			res, err := s.Resolve(ctx, semel.ResolveParams{Key: r.key, Token: r.token, Fence: r.fence, Resolution: how, Retention: retention})
+			return right(res.Resolved, err)
+		}
+	}
+	state := func(want semel.State) func(semel.Record) bool {
+		return func(r semel.Record) bool { return r.State == want }
+	}
+	return []transition{
+		{"claim", nothing, claim, func(r semel.Record) bool { return r.State == semel.StateRunning && r.Attempt == 1 }},
+		{"recovering claim", doubtful, claim, func(r semel.Record) bool { return r.State == semel.StateRunning && r.Attempt == 2 }},
+		{"renew", own, func(ctx context.Context, s *redisstore.Store, r *record) error {
+			_, err := s.Renew(ctx, semel.RenewParams{Key: r.key, Token: r.token, Lease: lease, Policy: semel.AtMostOnce})
+			return err
+		}, func(r semel.Record) bool { return r.Policy == semel.AtMostOnce }},
+		{"checkpoint", own, func(ctx context.Context, s *redisstore.Store, r *record) error {
+			_, err := s.Checkpoint(ctx, semel.CheckpointParams{Key: r.key, Token: r.token, Data: []byte("half-way")})
+			return err
+		}, func(r semel.Record) bool { return string(r.Checkpoint) == "half-way" }},
+		{"finish", own, func(ctx context.Context, s *redisstore.Store, r *record) error {
+			_, err := s.Finish(ctx, doneOf(r.key, r.token, "result"))
+			return err
+		}, state(semel.StateDone)},
+		{"resolve: it happened", doubtful, resolve(semel.ResolveDone), state(semel.StateDone)},
+		{"resolve: it did not happen", doubtful, resolve(semel.ResolveDidNotHappen), state(semel.StateReleased)},
+		{"resolve: delete", doubtful, resolve(semel.ResolveDelete), state(semel.StateNone)},
+	}
+}
+
+// accident is what may happen to a command.
+type accident struct {
+	name     string
+	fault    func(until <-chan struct{}) faultproxy.Fault
+	executed bool
+}
+
+func accidents() []accident {
+	plain := func(f faultproxy.Fault) func(<-chan struct{}) faultproxy.Fault {
+		return func(<-chan struct{}) faultproxy.Fault { return f }
+	}
+	return []accident{
+		{"it never arrives", plain(faultproxy.CutBefore()), false},
+		{"its reply is lost", plain(faultproxy.CutReply()), true},
+		{"the connection is closed in place of a reply", plain(faultproxy.CloseReply()), true},
+		{"the connection breaks while it is on its way", plain(faultproxy.Reset()), true},
+		{"it arrives when its caller has gone", faultproxy.Delay, true},
+		{"its reply comes when its caller has gone", faultproxy.DelayReply, true},
+		{"the connection hangs", plain(faultproxy.Blackhole()), false},
+	}
+}
+
+// line is a store behind a proxy, and the same records without one.
+type line struct {
+	proxy    *faultproxy.Proxy
+	through  *redisstore.Store
+	directly *redisstore.Store
+}
+
+func newLine(t *testing.T, o *redis.Options) *line {
+	t.Helper()
+	server := engines.Redis(t)
+	l := &line{proxy: faultproxy.Redis(t, server.Addr())}
+	prefix := &redisstore.Options{Prefix: newPrefix()}
+	l.directly = openStore(t, clientOf(t, server.URL()), prefix)
+	o.Addr, o.Password, o.ContextTimeoutEnabled = l.proxy.Addr(), server.Password(), true
+	client := redis.NewClient(o)
+	t.Cleanup(func() { client.Close() })
+	l.through = openStore(t, client, prefix)
+	return l
+}
+
+// Field faults: the reply to a claim is lost, the client library sends it again, and the
+// caller waits for itself; the store answers after the caller's deadline and leaves an
+// orphan; a store error lets the work run without a claim.
+//
+// What the caller is told agrees with what has happened, and asking again answers as if
+// nothing had.
+func TestAccidents(t *testing.T) {
+	t.Parallel()
+	l := newLine(t, &redis.Options{MaxRetries: -1})
+	for _, tr := range transitions() {
+		for _, a := range accidents() {
+			l.suffers(t, tr, a)
+		}
+	}
+}
+
+func (l *line) suffers(t *testing.T, tr transition, a accident) {
+	t.Helper()
+	r := &record{key: newKey(), token: semel.NewToken()}
+	tr.prepare(t, l.directly, r)
+	until := make(chan struct{})
+	armed := l.proxy.Arm(faultproxy.Starts("EVALSHA"), a.fault(until))
+	ctx, cancel := soon(t)
+	defer cancel()
+	if err := tr.call(ctx, l.through, r); !noReply(err) {
+		t.Errorf("%s, %s: %v; want ErrNoReply", tr.name, a.name, err)
+	}
+	<-armed.Fired()
+	close(until)
+	for a.executed && !tr.done(read(t, l.directly, r.key)) && t.Context().Err() == nil {
+		// it is executed when the server comes to it
+	}
+	if !a.executed && tr.done(read(t, l.directly, r.key)) {
+		t.Errorf("%s, %s: it was executed", tr.name, a.name)
+	}
+	for name, s := range map[string]*redisstore.Store{"through the proxy": l.through, "elsewhere": l.directly} {
+		if err := tr.call(t.Context(), s, r); err != nil {
+			t.Errorf("%s, %s, asked again %s: %v", tr.name, a.name, name, err)
+		}
+	}
+	if !tr.done(read(t, l.directly, r.key)) {
+		t.Errorf("%s, %s: the record is %+v", tr.name, a.name, read(t, l.directly, r.key))
+	}
+}
+
+// The client sends scripts again by itself: three executions, and success. The caller
+// must not meet its own claim as somebody else's.
+func TestClientSendsAgain(t *testing.T) {
+	t.Parallel()
+	l := newLine(t, &redis.Options{MaxRetries: 3})
+	for _, tr := range transitions() {
+		r := &record{key: newKey(), token: semel.NewToken()}
+		tr.prepare(t, l.directly, r)
+		first := l.proxy.Arm(faultproxy.Starts("EVALSHA"), faultproxy.CutReply())
+		second := l.proxy.Arm(faultproxy.Starts("EVALSHA"), faultproxy.CutReply())
+		if err := tr.call(t.Context(), l.through, r); err != nil {
+			t.Errorf("%s: %v; want the answer to the third time that it was sent", tr.name, err)
+		}
+		<-first.Fired()
+		<-second.Fired()
+		if !tr.done(read(t, l.directly, r.key)) {
+			t.Errorf("%s: the record is %+v", tr.name, read(t, l.directly, r.key))
+		}
+	}
+}
+
+// A client that sends again may be refused the second time: that the first was not
+// executed is then not known.
+func TestErrorAfterALostReply(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	proxy := faultproxy.Redis(t, server.Addr())
+	client := redis.NewClient(&redis.Options{
+		Addr: proxy.Addr(), Password: server.Password(), ContextTimeoutEnabled: true, MaxRetries: 1, MinRetryBackoff: -1, MaxRetryBackoff: -1,
+	})
+	t.Cleanup(func() { client.Close() })
+	store := openStore(t, client, nil)
+	acquire(t, store, claimOf(newKey(), semel.NewToken())) // the server knows the script
+	until := make(chan struct{})
+	lost := proxy.Arm(faultproxy.Starts("EVALSHA"), faultproxy.CutReply())
+	held := proxy.Arm(faultproxy.Starts("EVALSHA"), faultproxy.Delay(until))
+	p := claimOf(newKey(), semel.NewToken())
+	told := make(chan error)
+	go func() {
+		_, err := store.Claim(t.Context(), p)
+		told <- err
+	}()
+	<-lost.Fired()
+	<-held.Fired()
+	admin := server.Client(t)
+	permit := func(rule string) {
+		t.Helper()
+		if err := admin.Do(t.Context(), "ACL", "SETUSER", "default", rule).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	permit("-evalsha")
+	close(until)
+	if err := <-told; !noReply(err) {
+		t.Errorf("told %v; want no reply, since it was executed", err)
+	}
+	permit("+evalsha")
+	if r := read(t, store, p.Key); r.State != semel.StateRunning {
+		t.Errorf("the record is %v", r.State)
+	}
+	if r := acquire(t, store, p); r.Attempt != 1 {
+		t.Errorf("asked again: attempt %d", r.Attempt)
+	}
+}
+
+// A server that cannot be reached has executed nothing, for certain; so has one that
+// refuses.
+func TestNotSent(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	store := openStore(t, clientOf(t, server.URL()), nil)
+	server.Kill(t)
+	for range 3 { // the first may find that a connection of the pool is dead
+		_, err := store.Claim(t.Context(), claimOf(newKey(), semel.NewToken()))
+		if !unavailable(err) && !noReply(err) {
+			t.Errorf("a claim at a dead server: %v", err)
+		}
+	}
+	if _, err := store.Claim(t.Context(), claimOf(newKey(), semel.NewToken())); !unavailable(err) {
+		t.Errorf("a claim that nobody can have got: %v; want unavailable", err)
+	}
+	server.Restart(t)
+	acquire(t, store, claimOf(newKey(), semel.NewToken()))
+}
