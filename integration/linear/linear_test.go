@@ -9,6 +9,8 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/backends"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/integration/internal/faultproxy"
 	"github.com/semel-go/semel/integration/internal/soak"
 )
 
@@ -35,21 +37,54 @@ func TestMemory(t *testing.T) {
 	linearizable(t, "memory", memory(t), Load{Seed: 1, Rounds: 40})
 }
 
-// Of each store there are two handles on one database, as two processes have them.
+// Of each store there are two handles on one database, as two processes have them, and
+// where there is a server, a third one whose connections break.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends.All() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			dsn := b.Database(t)
-			h, second := b.OpenFor(t, dsn), b.OpenFor(t, dsn)
-			linearizable(t, b.Name, Subject{
-				Stores: []semel.Store{h.Store, second.Store},
+			h := b.OpenFor(t, dsn)
+			s := Subject{
+				Stores: []semel.Store{h.Store, b.OpenFor(t, dsn).Store},
 				Lapse: func(ctx context.Context, keys []semel.KeyID) error {
 					return h.Pass(ctx, 2*lease, false, keys...)
 				},
-			}, Load{Seed: 1, Rounds: 10})
+			}
+			l := Load{Seed: 1, Rounds: 10}
+			if b.Proxy != nil && !b.Resends {
+				proxy := b.Proxy(t)
+				s.Stores = append(s.Stores, b.OpenFor(t, engines.Through(dsn, proxy.Addr())).Store)
+				l.Loss = 0.03 // the rest gets lost on the way
+				defer breakConnections(proxy)()
+			}
+			linearizable(t, b.Name, s, l)
 		})
+	}
+}
+
+// breakConnections breaks one after the other, in the middle of statements, until it is
+// told to stop.
+func breakConnections(proxy *faultproxy.Proxy) (stop func()) {
+	faults := []faultproxy.Fault{faultproxy.CutBefore(), faultproxy.CutReply(), faultproxy.Reset()}
+	quit := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := 0; ; i++ {
+			statements := 0
+			armed := proxy.Arm(func(string) bool { statements++; return statements == 20 }, faults[i%len(faults)])
+			select {
+			case <-armed.Fired():
+			case <-quit:
+				proxy.Disarm(armed)
+				return
+			}
+		}
+	})
+	return func() {
+		close(quit)
+		all.Wait()
 	}
 }
 

@@ -28,6 +28,10 @@ type Backend struct {
 	Proxy   func(t testing.TB) *faultproxy.Proxy
 	Private func(t testing.TB, settings map[string]string) Server
 
+	// Resends: the driver sends a statement again whose reply was lost. A call may then
+	// have its effect twice, and be told of the second one.
+	Resends bool
+
 	dialect dialect
 }
 

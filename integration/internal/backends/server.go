@@ -34,6 +34,7 @@ const connections = 32
 func PostgresSQL(driver, registered string) Backend {
 	return Backend{
 		Name: "PostgreSQL, " + driver, Engine: "PostgreSQL", dialect: postgres,
+		Resends:  registered == "postgres",
 		Database: func(t testing.TB) string { return engines.Postgres(t).Database(t) },
 		Proxy:    postgresProxy,
 		Private:  privatePostgres,
