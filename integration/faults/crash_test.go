@@ -53,7 +53,7 @@ func (l *load) run() {
 			return
 		default:
 		}
-		key, k := semel.KeyID(semel.NewToken()), told{}
+		key := semel.KeyID(semel.NewToken())
 		k, err := l.one(key)
 		l.mu.Lock()
 		l.records[key] = k

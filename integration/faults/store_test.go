@@ -147,7 +147,7 @@ func (l *line) agrees(what string, told error, executed bool, tr transition, r *
 // server comes to it.
 func (l *line) eventually(done func(*line, *record) bool, r *record) bool {
 	l.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
 		if done(l, r) {
 			return true
 		}

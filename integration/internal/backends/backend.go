@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/faultproxy"
 )
@@ -48,8 +47,6 @@ type Handle struct {
 	Store Store
 	// DB is the same database, for rows of the caller's own.
 	DB *sql.DB
-	// Pool is the database of a store on pgx; nil for others.
-	Pool *pgxpool.Pool
 
 	dialect dialect
 	closers []func() error // in their order

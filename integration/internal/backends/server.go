@@ -92,7 +92,7 @@ func openPool(ctx context.Context, dsn string) (*Handle, error) {
 		return nil, err
 	}
 	db := stdlib.OpenDBFromPool(pool)
-	return &Handle{Store: store, Pool: pool, DB: db, dialect: postgres, closers: []func() error{
+	return &Handle{Store: store, DB: db, dialect: postgres, closers: []func() error{
 		store.Close, db.Close, func() error { pool.Close(); return nil },
 	}}, nil
 }
