@@ -72,8 +72,8 @@ func deadlock(t *testing.T, f *fixture) {
 		return // two writers never meet
 	}
 	a, c, runs := cross(t, f.box(t, nil))
-	if a.err != nil || c.err != nil || runs != 3 {
-		t.Errorf("%v, %v after %d runs; want both to succeed, and one to run twice", a.err, c.err, runs)
+	if a.err != nil || c.err != nil || runs < 3 {
+		t.Errorf("%v, %v after %d runs; want both to succeed, and one to run again", a.err, c.err, runs)
 	}
 }
 
