@@ -121,6 +121,37 @@ func TestSameKeyTwiceInABatch(t *testing.T) {
 	})
 }
 
+// Duplicates that arrive together are answered by one statement, each by its own
+// input; the same claim again goes on to its own record.
+func TestDuplicatesOfABatchAreAnsweredByIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gated{gate: make(chan struct{}), then: inOrder(NewText("semel_"))}
+		s, f := newFake(t, g.answer)
+		batch := []semel.ClaimParams{claimOf(1), claimOf(1), claimOf(1), claimOf(2)}
+		batch[1].Token, batch[2].Token = semel.Token{7}, semel.Token{8}
+		batch[2].Fingerprint[0] = 1
+		outcomes, errs := make([]semel.Outcome, len(batch)), make([]error, len(batch))
+		var callers sync.WaitGroup
+		callers.Go(func() { _, _ = s.Claim(t.Context(), claimOf(0)) })
+		synctest.Wait()
+		for i, p := range batch {
+			callers.Go(func() {
+				res, err := s.Claim(t.Context(), p)
+				outcomes[i], errs[i] = res.Outcome, err
+			})
+			synctest.Wait()
+		}
+		close(g.gate)
+		callers.Wait()
+		want := []semel.Outcome{semel.ClaimAcquired, semel.ClaimRunning, semel.ClaimMismatch, semel.ClaimAcquired}
+		if err := errors.Join(errs...); err != nil || !slices.Equal(outcomes, want) {
+			t.Errorf("outcomes %v, %v; want %v", outcomes, err, want)
+		}
+		wantLog(t, f, "new", "insert many")
+	})
+}
+
 // One call may have brought a failure upon the others: each goes on by itself.
 func TestSpoiltBatchGoesOnOneByOne(t *testing.T) {
 	t.Parallel()

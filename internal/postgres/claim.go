@@ -10,12 +10,13 @@ import (
 )
 
 // claim is a call in a batch. What the batch does not settle goes on alone, by its
-// caller: a record that is there and can be claimed, a key that is twice in the
-// batch, a batch that failed. No such call keeps the others waiting.
+// caller: a record that is there and can be claimed, a batch that failed. No such
+// call keeps the others waiting.
 type claim struct {
 	p      semel.ClaimParams
 	result semel.ClaimResult
-	next   step // settled, or what it goes on with alone
+	next   step     // settled, or what it goes on with alone
+	later  []*claim // of the same key, in the same batch
 }
 
 // Claim is [semel.Store.Claim].
@@ -71,16 +72,18 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 		if !call.Start() {
 			continue
 		}
-		if n := len(all); n == 0 || all[n-1].p.Key != call.Op.p.Key {
+		if n := len(all); n > 0 && all[n-1].p.Key == call.Op.p.Key {
+			all[n-1].later = append(all[n-1].later, call.Op)
+		} else {
 			all = append(all, call.Op)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	switch len(all) {
-	case 0:
+	switch {
+	case len(all) == 0:
 		return nil
-	case 1:
+	case len(all) == 1 && len(all[0].later) == 0:
 		return s.claimFirst(ctx, all[0])
 	}
 	return s.claimMany(ctx, all)
@@ -107,9 +110,12 @@ func (s *Store) claimMany(ctx context.Context, all []*claim) error {
 	err := s.db.Query(ctx, s.text.insertMany, insertManyArgs(waitMany, all), func(r Row) error {
 		return settle(r, all)
 	})
-	if err != nil {
+	if err != nil { // rows of a statement that failed count for nothing
 		for _, c := range all {
 			c.next = again
+			for _, l := range c.later {
+				l.next = again
+			}
 		}
 	}
 	return spoilt(err)
@@ -144,8 +150,26 @@ func settle(r Row, all []*claim) error {
 	c := all[i]
 	if res, next, err := s.entered(&c.p); err == nil {
 		c.result, c.next = res, next
+		c.settleLater(s)
 	}
 	return nil
+}
+
+// settleLater answers the later claims of a batch that do not get the record: they
+// see it as the first one left it.
+func (c *claim) settleLater(s *seen) {
+	if len(c.later) == 0 {
+		return
+	}
+	row := &s.row
+	if s.moved {
+		row = sqlrecord.Fresh(&c.p, s.row.StartedAt, int64(s.row.Fence))
+	}
+	for _, l := range c.later {
+		if res, ok := sqlrecord.Unclaimed(row, &l.p, s.now); ok {
+			l.result, l.next = res, settled
+		}
+	}
 }
 
 // insertManyArgs are the parameters of [Text.InsertMany].
