@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // admit refuses servers that can never do.
@@ -47,7 +45,12 @@ func (s *Store) admits(f *facts) error {
 
 // checkRights does once what the scripts do.
 func (s *Store) checkRights(ctx context.Context) error {
-	said, err := redis.NewScript(s.scripts.probe.text).Eval(ctx, s.client, []string{s.options.Prefix + "probe"}, s.channel()).Int()
+	key := s.options.Prefix + "probe"
+	to, err := s.route.to(ctx, key)
+	if err != nil {
+		return fmt.Errorf("redisstore: %w", unavailable(err))
+	}
+	said, err := to.client.Eval(ctx, s.scripts.probe.text, []string{key}, s.channel()).Int()
 	if err != nil {
 		return fmt.Errorf("redisstore: %w", unavailable(err))
 	}

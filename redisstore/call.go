@@ -42,11 +42,14 @@ func (c *call) command(ctx context.Context, text, confirm bool) *redis.Cmd {
 		args = append(args, "EVALSHA", c.script.sha)
 	}
 	args = append(args, 1, c.key, c)
-	if confirm && c.script.writes {
+	if confirm && c.writes() {
 		args = append(args, 1)
 	}
 	return redis.NewCmd(ctx, args...)
 }
+
+// writes reports a call that replicas are to have, unlike a mark.
+func (c *call) writes() bool { return c.script != nil && c.script.writes }
 
 // told notes what a command got. Who answered may have been asked before, by a client
 // that sends again what it got no reply to.

@@ -32,7 +32,7 @@ func (c *cluster) follow(ctx context.Context, call *call) {
 			break
 		}
 	}
-	if c.options.Replicas > 0 && call.err == nil && call.script != nil && call.script.writes {
+	if c.options.Replicas > 0 && call.err == nil && call.writes() {
 		c.confirm(ctx, call)
 	}
 }

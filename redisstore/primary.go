@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -87,7 +88,8 @@ func forgotten(calls []*call) (unknown []*call, first map[*call]bool) {
 // pipeline sends calls in one go on one connection, those in texts with the text of
 // their script.
 func (p *primary) pipeline(ctx context.Context, calls []*call, texts map[*call]bool) {
-	if len(calls) == 1 && p.replicas == 0 {
+	waits := p.replicas > 0 && slices.ContainsFunc(calls, (*call).writes)
+	if len(calls) == 1 && !waits {
 		cmd := calls[0].command(ctx, texts[calls[0]], false)
 		_ = p.client.Process(ctx, cmd) // the command has it
 		calls[0].told(cmd)
@@ -96,10 +98,13 @@ func (p *primary) pipeline(ctx context.Context, calls []*call, texts map[*call]b
 	pipe := p.client.Pipeline()
 	cmds := make([]*redis.Cmd, len(calls))
 	for i, c := range calls {
-		cmds[i] = c.command(ctx, texts[c], p.replicas > 0)
+		cmds[i] = c.command(ctx, texts[c], waits)
 		_ = pipe.Process(ctx, cmds[i]) // it only joins the queue
 	}
-	wait := p.wait(ctx, pipe)
+	var wait *redis.IntCmd
+	if waits {
+		wait = p.wait(ctx, pipe)
+	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	for i, c := range calls {
 		c.told(cmds[i])
@@ -109,9 +114,6 @@ func (p *primary) pipeline(ctx context.Context, calls []*call, texts map[*call]b
 
 // wait ends a pipeline with WAIT, which goes by the writes of its own connection.
 func (p *primary) wait(ctx context.Context, pipe redis.Pipeliner) *redis.IntCmd {
-	if p.replicas == 0 {
-		return nil
-	}
 	wait := redis.NewIntCmd(ctx, "WAIT", p.replicas, (p.timeout / 2).Milliseconds())
 	_ = pipe.Process(ctx, wait) // it only joins the queue
 	return wait
@@ -127,7 +129,7 @@ func (p *primary) check(wait *redis.IntCmd, calls []*call) {
 		return
 	}
 	for _, c := range calls {
-		if c.err != nil || c.script == nil || !c.script.writes {
+		if c.err != nil || !c.writes() {
 			continue
 		}
 		c.err = fmt.Errorf("%w: %d of %d replicas have it", semel.ErrNoReply, have, p.replicas)

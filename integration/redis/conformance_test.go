@@ -33,7 +33,7 @@ func rights(secret string) []any {
 	rule := []any{"ACL", "SETUSER", "semel", "reset", "on", ">" + secret, "~case*", "&case*"}
 	for _, command := range []string{
 		"eval", "evalsha", "time", "get", "set", "setrange", "del", "publish", "subscribe", "unsubscribe", "ping", "scan", "info", "wait",
-		"cluster|slots", "asking",
+		"cluster|slots", "asking", "command",
 	} {
 		rule = append(rule, "+"+command)
 	}

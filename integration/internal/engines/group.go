@@ -21,6 +21,7 @@ type group struct {
 	root    string   // "" until the first server
 	hold    *os.File // root, locked while this process lives
 	started int
+	ports   map[int]bool // that were given away
 	running []*instance
 }
 
@@ -88,7 +89,7 @@ func (g *group) prepare(e engine, server string) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := g.freePort()
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func NewRedisCluster(t testing.TB, o *Options) *RedisCluster {
 }
 
 func startClusterNode(g *group, secret string, o *Options) (*RedisServer, error) {
-	bus, err := freePort()
+	bus, err := g.freePort()
 	if err != nil {
 		return nil, err
 	}

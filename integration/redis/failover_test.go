@@ -1,0 +1,121 @@
+package redis_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/redisstore"
+)
+
+// What docs/store-redis.md says of a failover: a claim and a result that the replica did
+// not get are forgotten, and the work runs again; the fence is higher, by the clock.
+func TestFailoverForgets(t *testing.T) {
+	t.Parallel()
+	primary := engines.NewRedis(t, nil)
+	replica := primary.Replica(t, nil)
+	store := openStore(t, clientOf(t, primary.URL()), nil)
+	replica.Pause(t)
+	done, held := claimOf(newKey(), semel.NewToken()), claimOf(newKey(), semel.NewToken())
+	first := acquire(t, store, done).Fence
+	finish(t, store, doneOf(done.Key, done.Token, "result"))
+	acquire(t, store, held)
+	primary.Kill(t)
+	replica.Resume(t)
+	replica.Promote(t)
+	promoted := openStore(t, clientOf(t, replica.URL()), nil)
+	again := done
+	again.Token = semel.NewToken()
+	if r := acquire(t, promoted, again); r.Attempt != 1 || r.Fence <= first {
+		t.Errorf("attempt %d with fence %d after fence %d", r.Attempt, r.Fence, first)
+	}
+	if _, err := promoted.Finish(t.Context(), doneOf(held.Key, held.Token, "result")); !errors.Is(err, semel.ErrFenced) {
+		t.Errorf("the owner whose claim was forgotten: %v; want ErrFenced", err)
+	}
+}
+
+// With Options.Replicas a caller is not told of a write that no replica has, also when
+// the call changed nothing the second time: the replica that is frozen must not count
+// because an idle connection asks for it.
+func TestReplicasMustHaveIt(t *testing.T) {
+	t.Parallel()
+	primary := engines.NewRedis(t, nil)
+	replica := primary.Replica(t, nil)
+	client := clientOf(t, primary.URL())
+	plain, careful := openStore(t, client, nil), openStore(t, client, &redisstore.Options{Replicas: 1})
+	p := claimOf(newKey(), semel.NewToken())
+	replica.Pause(t)
+	acquire(t, plain, p)
+	for range 3 {
+		ctx, cancel := soon(t)
+		if _, err := careful.Claim(ctx, p); !noReply(err) {
+			t.Errorf("a claim that no replica has: %v; want no reply", err)
+		}
+		cancel()
+	}
+	replica.Resume(t)
+	acquire(t, careful, p)
+	primary.Kill(t)
+	replica.Promote(t)
+	promoted := openStore(t, clientOf(t, replica.URL()), nil)
+	finish(t, promoted, doneOf(p.Key, p.Token, "result"))
+}
+
+// Too few replicas is no reply with the count, within the time that the store has.
+func TestTooFewReplicas(t *testing.T) {
+	t.Parallel()
+	primary := engines.NewRedis(t, nil)
+	store := openStore(t, clientOf(t, primary.URL()), &redisstore.Options{Replicas: 1, Timeout: time.Second})
+	p := claimOf(newKey(), semel.NewToken())
+	_, err := store.Claim(t.Context(), p)
+	if !noReply(err) {
+		t.Errorf("a claim without replicas: %v; want no reply", err)
+	}
+	if r := read(t, store, p.Key); r.State != semel.StateRunning {
+		t.Errorf("the record is %v", r.State)
+	}
+	g, err := store.Guarantees(t.Context(), semel.GuaranteesParams{})
+	if err != nil || len(g.Notes) == 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
+// The primary is killed under load. Callers are told of errors, and go on with the
+// replica that Sentinel promotes; the fences of a key only grow.
+func TestSentinelFailsOver(t *testing.T) {
+	t.Parallel()
+	set := engines.NewRedisSentinel(t, nil)
+	client := redis.NewFailoverClient(set.Options())
+	closeLater(t, client.Close)
+	store := openStore(t, client, nil)
+	p := claimOf(newKey(), semel.NewToken())
+	before := acquire(t, store, p).Fence
+	cycles, stop := load(t.Context(), 8, store, func(err error) {
+		if !noReply(err) && !unavailable(err) && !errors.Is(err, semel.ErrFenced) {
+			t.Errorf("during the failover: %v", err)
+		}
+	})
+	awaitMore(t, cycles, 100)
+	old := set.Primary(t)
+	old.Kill(t)
+	set.AwaitFailover(t, old)
+	awaitMore(t, cycles, 100)
+	stop()
+	r := read(t, store, p.Key)
+	if r.State == semel.StateRunning && r.Fence != before {
+		t.Errorf("the record is %+v", r)
+	}
+	if r.State == semel.StateNone {
+		if after := acquire(t, store, claimOf(p.Key, semel.NewToken())).Fence; after <= before {
+			t.Errorf("fence %d after fence %d", after, before)
+		}
+	}
+	g, err := store.Guarantees(t.Context(), semel.GuaranteesParams{})
+	if err != nil || g.SingleRegister != semel.No || g.SurvivesFailover != semel.No {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
