@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -60,10 +59,10 @@ func TestSlotMovesUnderLoad(t *testing.T) {
 	keys := keysOfSlot(48, slotOf(name))
 	from := cluster.Owner(t, cluster.Nodes[0], name)
 	to := cluster.Nodes[(slices.Index(cluster.Nodes, from)+1)%3]
-	var done [8]atomic.Int64
+	done := newCounter()
 	var all sync.WaitGroup
 	stop := make(chan struct{})
-	for i := range done {
+	for i := range 8 {
 		all.Go(func() {
 			for round := 0; ; round++ {
 				select {
@@ -74,13 +73,13 @@ func TestSlotMovesUnderLoad(t *testing.T) {
 				if err := again(t, store, keys[i*6+round%6]); err != nil {
 					t.Errorf("while the slot moves: %v", err)
 				}
-				done[i].Add(1)
+				done.add()
 			}
 		})
 	}
 	for range 3 {
-		cluster.MoveSlot(t, from, to, name, func() { awaitMore(t, &done[0], 10) })
-		awaitMore(t, &done[7], 5)
+		cluster.MoveSlot(t, from, to, name, func() { done.awaitMore(80) })
+		done.awaitMore(40)
 		from, to = to, from
 	}
 	close(stop)

@@ -99,11 +99,11 @@ func TestSentinelFailsOver(t *testing.T) {
 			t.Errorf("during the failover: %v", err)
 		}
 	})
-	awaitMore(t, cycles, 100)
+	cycles.awaitMore(100)
 	old := set.Primary(t)
 	old.Kill(t)
 	set.AwaitFailover(t, old)
-	awaitMore(t, cycles, 100)
+	cycles.awaitMore(100)
 	stop()
 	r := read(t, store, p.Key)
 	if r.State == semel.StateRunning && r.Fence != before {

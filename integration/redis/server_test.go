@@ -5,9 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,8 +26,8 @@ func cycle(ctx context.Context, s *redisstore.Store) error {
 }
 
 // load lets callers go in cycles until they are stopped, and gives each error to judge.
-func load(ctx context.Context, callers int, s *redisstore.Store, judge func(error)) (cycles *atomic.Int64, stop func()) {
-	cycles = new(atomic.Int64)
+func load(ctx context.Context, callers int, s *redisstore.Store, judge func(error)) (cycles *counter, stop func()) {
+	cycles = newCounter()
 	var all sync.WaitGroup
 	stopped := make(chan struct{})
 	for range callers {
@@ -43,7 +41,7 @@ func load(ctx context.Context, callers int, s *redisstore.Store, judge func(erro
 				if err := cycle(ctx, s); err != nil {
 					judge(err)
 				} else {
-					cycles.Add(1)
+					cycles.add()
 				}
 			}
 		})
@@ -51,13 +49,27 @@ func load(ctx context.Context, callers int, s *redisstore.Store, judge func(erro
 	return cycles, func() { close(stopped); all.Wait() }
 }
 
-// awaitMore waits until so many more cycles have gone by.
-func awaitMore(t testing.TB, cycles *atomic.Int64, n int64) {
-	t.Helper()
-	for want := cycles.Load() + n; cycles.Load() < want; time.Sleep(0) {
-		if t.Context().Err() != nil {
-			t.Fatal("the callers do not get on")
-		}
+// counter counts what happens, for those who wait for more.
+type counter struct {
+	grows sync.Cond
+	n     int
+}
+
+func newCounter() *counter { return &counter{grows: sync.Cond{L: new(sync.Mutex)}} }
+
+func (c *counter) add() {
+	c.grows.L.Lock()
+	defer c.grows.L.Unlock()
+	c.n++
+	c.grows.Broadcast()
+}
+
+// awaitMore waits until it happened so many times more.
+func (c *counter) awaitMore(n int) {
+	c.grows.L.Lock()
+	defer c.grows.L.Unlock()
+	for want := c.n + n; c.n < want; {
+		c.grows.Wait()
 	}
 }
 
@@ -70,7 +82,7 @@ func TestScriptsForgotten(t *testing.T) {
 	admin := server.Client(t)
 	cycles, stop := load(t.Context(), 32, store, func(err error) { t.Errorf("while scripts are forgotten: %v", err) })
 	for range 50 {
-		awaitMore(t, cycles, 5)
+		cycles.awaitMore(5)
 		if err := admin.ScriptFlush(t.Context()).Err(); err != nil {
 			t.Error(err)
 		}
