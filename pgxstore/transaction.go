@@ -42,7 +42,10 @@ func (t *transaction) begin(ctx context.Context, p *semel.ClaimParams, wait time
 	results := t.conn.SendBatch(ctx, batch)
 	t.work.Tx = results.Tx()
 	res, settled, err := readFirst(results, p)
-	if err = errors.Join(err, results.Close()); err != nil || settled {
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err != nil || settled {
 		return res, err
 	}
 	res, err = t.d.text.Next(ctx, onTx{t.work.Tx}, wait, p)
@@ -108,10 +111,13 @@ func (t *transaction) commitTogether(ctx context.Context, text string, args []an
 	batch.Queue(text, args...)
 	batch.Queue("COMMIT")
 	results := t.work.SendBatch(ctx, batch)
-	_, filled := results.Exec()
+	_, _ = results.Exec() // the error of the result is that of all behind it
 	tag, err := results.Exec()
-	if err = errors.Join(filled, err, results.Close()); err == nil && tag.String() != "COMMIT" {
-		return pgx.ErrTxCommitRollback
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && tag.String() != "COMMIT" {
+		err = pgx.ErrTxCommitRollback
 	}
 	return uncommitted(err)
 }

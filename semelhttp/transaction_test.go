@@ -1,10 +1,12 @@
 package semelhttp_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -115,12 +117,16 @@ func newCounter(t *testing.T, opts *semelhttp.Options, handler http.HandlerFunc)
 }
 
 func (s *counter) post(key, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.postTo(w, key, body)
+	return w
+}
+
+func (s *counter) postTo(w http.ResponseWriter, key, body string) {
 	r := httptest.NewRequest(http.MethodPost, "/pay", strings.NewReader(body))
 	r.Header.Set("X-User", "alice")
 	r.Header.Set("Idempotency-Key", key)
-	w := httptest.NewRecorder()
 	s.whole.ServeHTTP(w, r)
-	return w
 }
 
 func (s *counter) want(t *testing.T, runs int, rows ...string) {
@@ -240,6 +246,11 @@ func TestTransactionThatIsNotCommitted(t *testing.T) {
 	}
 }
 
+// connection is a writer that can be taken over.
+type connection struct{ *httptest.ResponseRecorder }
+
+func (connection) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }
+
 func TestTransactionCannotStream(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t, nil, func(w http.ResponseWriter, r *http.Request) {
@@ -251,7 +262,8 @@ func TestTransactionCannotStream(t *testing.T) {
 		w.(http.Flusher).Flush()
 		pay(200)(w, r)
 	})
-	w := s.post("k", "10")
+	w := httptest.NewRecorder()
+	s.postTo(connection{w}, "k", "10")
 	wantAnswer(t, w, 200, "answer to 10")
 	if w.Flushed {
 		t.Error("flushed before the commit")

@@ -117,7 +117,7 @@ func readThenWrite(name string) work {
 	}
 }
 
-const crowdKeys = 60
+const crowdKeys = 40
 
 // crowd lets 64 workers ask for each key three times. How often the work ran is
 // told, since a crowd without conflicts shows nothing.

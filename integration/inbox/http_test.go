@@ -37,7 +37,7 @@ func TestHandlerWhoseCommitGotNoReply(t *testing.T) {
 			shop := newShop(t, f.box(t, nil))
 			armed := proxy.Arm(commit, faultproxy.CutReply())
 			shop.want(t, "k", "201", 201, "took 201")
-			<-armed.Fired()
+			mustHaveFired(t, armed)
 			shop.want(t, "k", "201", 201, "took 201")
 			if n := f.times(t, "201"); n != 1 {
 				t.Errorf("%d effects", n)

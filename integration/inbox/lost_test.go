@@ -79,11 +79,7 @@ func (c cut) run(t *testing.T, w world) {
 		runs.Add(1)
 		return withdraw(ctx, tx, "lost", 7)
 	})
-	select {
-	case <-armed.Fired():
-	default:
-		t.Fatal("the fault was not met")
-	}
+	mustHaveFired(t, armed)
 	want := int64(1 + btoi(c.again))
 	if err != nil || res.Replayed || res.Value.Amount != 7 || !c.either && runs.Load() != want {
 		t.Errorf("%+v, %v after %d runs; want the first caller's answer after %d", res, err, runs.Load(), want)
@@ -94,18 +90,27 @@ func (c cut) run(t *testing.T, w world) {
 	f.check(t, f)
 }
 
+func mustHaveFired(t *testing.T, armed *faultproxy.Armed) {
+	t.Helper()
+	select {
+	case <-armed.Fired():
+	default:
+		t.Fatal("the fault was not met")
+	}
+}
+
 // A commit that arrives when its caller has given up: until then the row is locked, so
 // nobody can say, or run; then the next caller gets the truth.
 func lateCommit(t *testing.T, w world) {
 	f, proxy := w.behindProxy(t)
-	b := f.box(t, &inbox.Options{Timeout: 500 * time.Millisecond, Wait: 500 * time.Millisecond})
+	b := f.box(t, &inbox.Options{Timeout: 2 * time.Second, Wait: time.Millisecond})
 	until := make(chan struct{})
 	armed := proxy.Arm(commit, faultproxy.Delay(until))
 	_, err := b.do(t.Context(), opOf("late"), withdrawing("late", 1))
 	if !errors.Is(err, semel.ErrNoReply) {
 		t.Errorf("error %v; want one that matches semel.ErrNoReply", err)
 	}
-	<-armed.Fired()
+	mustHaveFired(t, armed)
 	_, err = b.do(t.Context(), opOf("late"), withdrawing("late", 1))
 	wantInProgress(t, err, nil)
 	close(until)
