@@ -113,17 +113,18 @@ func runNew(do func(semel.Op) (semel.Result[string], error)) (err error) {
 	return err
 }
 
-// onDatabase are the contenders on a pool of database/sql, and a store on it.
-func (b *business) onDatabase(store *sqlstore.Store) ([]window.Contender, error) {
+// businessOn compares the transaction on the database of a store.
+func businessOn(ctx context.Context, cfg window.Config, title string, store *sqlstore.Store, statements businessSQL) (*window.Table, error) {
+	b := &business{store.DB(), statements}
 	guarded, err := b.inbox(store)
 	if err != nil {
 		return nil, err
 	}
-	return []window.Contender{
+	return businessTable(ctx, cfg, title, []window.Contender{
 		{Name: "bare", Cycle: b.bare},
 		{Name: "by hand", Cycle: b.byHand},
 		{Name: "Semel", Cycle: guarded},
-	}, nil
+	})
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {

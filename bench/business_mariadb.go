@@ -27,10 +27,5 @@ func businessMariaDBSuite(ctx context.Context, cfg window.Config) (*window.Table
 	if err != nil {
 		return nil, err
 	}
-	b := &business{store.DB(), otherBusiness}
-	contenders, err := b.onDatabase(store)
-	if err != nil {
-		return nil, err
-	}
-	return businessTable(ctx, cfg, "Business transaction, MariaDB", contenders)
+	return businessOn(ctx, cfg, "Business transaction, MariaDB", store, otherBusiness)
 }

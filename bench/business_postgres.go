@@ -104,10 +104,5 @@ func businessPostgresSuite(ctx context.Context, cfg window.Config) (*window.Tabl
 	if err != nil {
 		return nil, err
 	}
-	b := &business{store.DB(), postgresBusiness}
-	contenders, err := b.onDatabase(store)
-	if err != nil {
-		return nil, err
-	}
-	return businessTable(ctx, cfg, "Business transaction, PostgreSQL with database/sql", contenders)
+	return businessOn(ctx, cfg, "Business transaction, PostgreSQL with database/sql", store, postgresBusiness)
 }

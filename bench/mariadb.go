@@ -11,19 +11,11 @@ import (
 // mariadbSuite compares cycles (claim of a new key, finish with 300 bytes) on
 // MariaDB with durable commits.
 func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	m, err := openMariaDB(ctx, &cfg, "cycles")
+	m, err := openMariaDBPrograms(ctx, &cfg, "cycles")
 	if err != nil {
 		return nil, err
 	}
 	defer m.close(ctx)
-	n, err := openNaiveMariaDB(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	store, err := m.store(ctx)
-	if err != nil {
-		return nil, err
-	}
 	version, err := m.version(ctx)
 	if err != nil {
 		return nil, err
@@ -37,10 +29,10 @@ func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 		},
 	}
 	contenders := []window.Contender{
-		{Name: "naive, one transaction", Cycle: n.cycleInOne},
-		{Name: "naive, two transactions", Cycle: n.cycle},
-		{Name: "single statements", Cycle: n.cycleSingle},
-		{Name: "Semel", Cycle: storeCycle(store, 24*time.Hour)},
+		{Name: "naive, one transaction", Cycle: m.naive.cycleInOne},
+		{Name: "naive, two transactions", Cycle: m.naive.cycle},
+		{Name: "single statements", Cycle: m.naive.cycleSingle},
+		{Name: "Semel", Cycle: storeCycle(m.semel, 24*time.Hour)},
 	}
 	for _, callers := range []int{1, 16, 128} {
 		cfg.Callers = callers

@@ -8,19 +8,11 @@ import (
 
 // mariadbHotSuite compares what duplicates cost that come at the same time.
 func mariadbHotSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	m, err := openMariaDB(ctx, &cfg, "hot")
+	m, err := openMariaDBPrograms(ctx, &cfg, "hot")
 	if err != nil {
 		return nil, err
 	}
 	defer m.close(ctx)
-	n, err := openNaiveMariaDB(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	store, err := m.store(ctx)
-	if err != nil {
-		return nil, err
-	}
 	table := &window.Table{
 		Title: "MariaDB, the same key at once",
 		Notes: []string{hotNote},
@@ -28,8 +20,8 @@ func mariadbHotSuite(ctx context.Context, cfg window.Config) (*window.Table, err
 	cfg.Callers = 128
 	for _, width := range []int64{1, 8} {
 		figures, err := window.Run(ctx, cfg,
-			window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))},
-			window.Contender{Name: "Semel", Cycle: hotCycle(store, newHotKeys(width))},
+			window.Contender{Name: "naive, one transaction", Cycle: m.naive.hot(newHotKeys(width))},
+			window.Contender{Name: "Semel", Cycle: hotCycle(m.semel, newHotKeys(width))},
 		)
 		if err != nil {
 			return nil, err

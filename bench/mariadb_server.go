@@ -14,7 +14,7 @@ import (
 // mariadb is a database of a suite's own.
 type mariadb struct {
 	admin, dsn *mysql.Config
-	closers    []func()
+	cleanup    cleanup
 }
 
 // openMariaDB makes an empty database on the server of the environment.
@@ -36,9 +36,7 @@ func (m *mariadb) drop() string { return "DROP DATABASE IF EXISTS " + m.dsn.DBNa
 
 // close ends all pools and drops the database.
 func (m *mariadb) close(ctx context.Context) {
-	for _, c := range m.closers {
-		c()
-	}
+	m.cleanup.run()
 	// What stays behind after a failure ends with the server.
 	_ = execMariaDB(context.WithoutCancel(ctx), m.admin, m.drop())
 }
@@ -49,7 +47,7 @@ func (m *mariadb) db() (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.closers = append(m.closers, func() { db.Close() })
+	m.cleanup.add(func() { db.Close() })
 	return db, nil
 }
 
@@ -63,7 +61,7 @@ func (m *mariadb) store(ctx context.Context) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.closers = append([]func(){func() { store.Close() }}, m.closers...)
+	m.cleanup.add(func() { store.Close() })
 	return store, nil
 }
 

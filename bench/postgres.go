@@ -11,23 +11,11 @@ import (
 // postgresSuite compares cycles (claim of a new key, finish with 300 bytes) on
 // PostgreSQL with durable commits.
 func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	p, err := openPostgres(ctx, &cfg, "cycles")
+	p, err := openPostgresPrograms(ctx, &cfg, "cycles")
 	if err != nil {
 		return nil, err
 	}
 	defer p.close(ctx)
-	n, err := openNaivePGX(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	store, err := p.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pgx, err := p.pgxStore(ctx)
-	if err != nil {
-		return nil, err
-	}
 	version, err := p.version(ctx)
 	if err != nil {
 		return nil, err
@@ -41,11 +29,11 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 		},
 	}
 	contenders := []window.Contender{
-		{Name: "naive, one transaction", Cycle: n.cycleInOne},
-		{Name: "naive, two transactions", Cycle: n.cycle},
-		{Name: "single statements", Cycle: n.cycleSingle},
-		{Name: "Semel, database/sql", Cycle: storeCycle(store, 24*time.Hour)},
-		{Name: "Semel, pgx", Cycle: storeCycle(pgx, 24*time.Hour)},
+		{Name: "naive, one transaction", Cycle: p.naive.cycleInOne},
+		{Name: "naive, two transactions", Cycle: p.naive.cycle},
+		{Name: "single statements", Cycle: p.naive.cycleSingle},
+		{Name: "Semel, database/sql", Cycle: storeCycle(p.sql, 24*time.Hour)},
+		{Name: "Semel, pgx", Cycle: storeCycle(p.pgx, 24*time.Hour)},
 	}
 	for _, callers := range []int{1, 16, 128} {
 		cfg.Callers = callers

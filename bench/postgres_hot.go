@@ -9,23 +9,11 @@ import (
 
 // postgresHotSuite compares what duplicates cost that come at the same time.
 func postgresHotSuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	p, err := openPostgres(ctx, &cfg, "hot")
+	p, err := openPostgresPrograms(ctx, &cfg, "hot")
 	if err != nil {
 		return nil, err
 	}
 	defer p.close(ctx)
-	n, err := openNaivePGX(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	store, err := p.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pgx, err := p.pgxStore(ctx)
-	if err != nil {
-		return nil, err
-	}
 	table := &window.Table{
 		Title: "PostgreSQL, the same key at once",
 		Notes: []string{hotNote},
@@ -33,9 +21,9 @@ func postgresHotSuite(ctx context.Context, cfg window.Config) (*window.Table, er
 	cfg.Callers = 128
 	for _, width := range []int64{1, 8} {
 		figures, err := window.Run(ctx, cfg,
-			window.Contender{Name: "naive, one transaction", Cycle: n.hot(newHotKeys(width))},
-			window.Contender{Name: "Semel, database/sql", Cycle: hotCycle(store, newHotKeys(width))},
-			window.Contender{Name: "Semel, pgx", Cycle: hotCycle(pgx, newHotKeys(width))},
+			window.Contender{Name: "naive, one transaction", Cycle: p.naive.hot(newHotKeys(width))},
+			window.Contender{Name: "Semel, database/sql", Cycle: hotCycle(p.sql, newHotKeys(width))},
+			window.Contender{Name: "Semel, pgx", Cycle: hotCycle(p.pgx, newHotKeys(width))},
 		)
 		if err != nil {
 			return nil, err

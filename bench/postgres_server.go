@@ -22,7 +22,7 @@ const connections = 32
 // postgres is a database of a suite's own.
 type postgres struct {
 	admin, url, name string
-	closers          []func()
+	cleanup          cleanup
 }
 
 // openPostgres makes an empty database on the server of the environment.
@@ -45,9 +45,7 @@ func (p *postgres) drop() string { return "DROP DATABASE IF EXISTS " + p.name + 
 
 // close ends all pools and drops the database.
 func (p *postgres) close(ctx context.Context) {
-	for _, c := range p.closers {
-		c()
-	}
+	p.cleanup.run()
 	// What stays behind after a failure ends with the server.
 	_ = execPostgres(context.WithoutCancel(ctx), p.admin, p.drop())
 }
@@ -63,7 +61,7 @@ func (p *postgres) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.closers = append(p.closers, pool.Close)
+	p.cleanup.add(pool.Close)
 	return pool, nil
 }
 
@@ -73,7 +71,7 @@ func (p *postgres) db() (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.closers = append(p.closers, func() { db.Close() })
+	p.cleanup.add(func() { db.Close() })
 	return db, nil
 }
 
@@ -87,7 +85,7 @@ func (p *postgres) store(ctx context.Context) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.closers = append([]func(){func() { store.Close() }}, p.closers...)
+	p.cleanup.add(func() { store.Close() })
 	return store, nil
 }
 
@@ -101,7 +99,7 @@ func (p *postgres) pgxStore(ctx context.Context) (*pgxstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.closers = append([]func(){func() { store.Close() }}, p.closers...)
+	p.cleanup.add(func() { store.Close() })
 	return store, nil
 }
 

@@ -9,48 +9,29 @@ import (
 )
 
 func purgePostgres(ctx context.Context, cfg window.Config, table *window.Table) error {
-	p, err := openPostgres(ctx, &cfg, "purge")
+	p, err := openPostgresPrograms(ctx, &cfg, "purge")
 	if err != nil {
 		return err
 	}
 	defer p.close(ctx)
-	if _, err := openNaivePGX(ctx, p); err != nil {
+	run := purgeRun{cfg: cfg, table: table, database: "PostgreSQL"}
+	if err := run.measure(oneDelete, func() error { return p.fillNaive(ctx, expired) }, deleteAll(ctx, p.sql.DB(), "now()")); err != nil {
 		return err
 	}
-	db, err := p.db()
-	if err != nil {
-		return err
-	}
-	store, err := p.store(ctx)
-	if err != nil {
-		return err
-	}
-	m := purgeRun{cfg: cfg, table: table, database: "PostgreSQL"}
-	if err := m.measure(oneDelete, func() error { return p.fillNaive(ctx, expired) }, deleteAll(ctx, db, "now()")); err != nil {
-		return err
-	}
-	return m.measure("Semel", func() error { return p.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, store))
+	return run.measure("Semel", func() error { return p.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, p.sql))
 }
 
 func purgeMariaDB(ctx context.Context, cfg window.Config, table *window.Table) error {
-	m, err := openMariaDB(ctx, &cfg, "purge")
+	m, err := openMariaDBPrograms(ctx, &cfg, "purge")
 	if err != nil {
 		return err
 	}
 	defer m.close(ctx)
-	n, err := openNaiveMariaDB(ctx, m)
-	if err != nil {
-		return err
-	}
-	store, err := m.store(ctx)
-	if err != nil {
-		return err
-	}
 	run := purgeRun{cfg: cfg, table: table, database: "MariaDB"}
-	if err := run.measure(oneDelete, func() error { return m.fillNaive(ctx, expired) }, deleteAll(ctx, n.db, "1")); err != nil {
+	if err := run.measure(oneDelete, func() error { return m.fillNaive(ctx, expired) }, deleteAll(ctx, m.naive.db, "1")); err != nil {
 		return err
 	}
-	return run.measure("Semel", func() error { return m.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, store))
+	return run.measure("Semel", func() error { return m.fillRecords(ctx, expired, longAgo) }, purgeChunk(ctx, m.semel))
 }
 
 func purgeSQLite(ctx context.Context, cfg window.Config, table *window.Table) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/semel-go/semel/bench/internal/cpu"
@@ -29,4 +30,15 @@ func serverURL(cfg *window.Config, name, pid string) (string, error) {
 	}
 	cfg.CPU = cpu.NewMeter(n).Used
 	return address, nil
+}
+
+// cleanup is what has to be done when a suite is over, the last thing first.
+type cleanup []func()
+
+func (c *cleanup) add(f func()) { *c = append(*c, f) }
+
+func (c *cleanup) run() {
+	for _, f := range slices.Backward(*c) {
+		f()
+	}
 }

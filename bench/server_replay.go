@@ -15,67 +15,47 @@ var replayNotes = []string{
 
 // postgresReplaySuite compares claims of keys that are done already.
 func postgresReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	p, err := openPostgres(ctx, &cfg, "replay")
+	p, err := openPostgresPrograms(ctx, &cfg, "replay")
 	if err != nil {
 		return nil, err
 	}
 	defer p.close(ctx)
-	n, err := openNaivePGX(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	store, err := p.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pgx, err := p.pgxStore(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if err := errors.Join(p.fillRecords(ctx, stored, forever), p.fillNaive(ctx, stored)); err != nil {
 		return nil, err
 	}
-	engine, err := semel.New(store, &semel.Options{Cache: 1 << 20})
+	engine, err := semel.New(p.sql, &semel.Options{Cache: 1 << 20})
 	if err != nil {
 		return nil, err
 	}
 	defer engine.Close(ctx)
 	table := &window.Table{Title: "PostgreSQL, replays", Notes: replayNotes}
 	return table, underLoad(ctx, cfg, table, []window.Contender{
-		{Name: "SELECT", Cycle: n.replay},
-		{Name: "Semel, database/sql", Cycle: storedCycle(store)},
-		{Name: "Semel, pgx", Cycle: storedCycle(pgx)},
+		{Name: "SELECT", Cycle: p.naive.replay},
+		{Name: "Semel, database/sql", Cycle: storedCycle(p.sql)},
+		{Name: "Semel, pgx", Cycle: storedCycle(p.pgx)},
 		{Name: "Semel, local cache", Cycle: replayCycle(engine)},
 	}, 1, 16, 128)
 }
 
 // mariadbReplaySuite compares claims of keys that are done already.
 func mariadbReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, error) {
-	m, err := openMariaDB(ctx, &cfg, "replay")
+	m, err := openMariaDBPrograms(ctx, &cfg, "replay")
 	if err != nil {
 		return nil, err
 	}
 	defer m.close(ctx)
-	n, err := openNaiveMariaDB(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	store, err := m.store(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if err := errors.Join(m.fillRecords(ctx, stored, forever), m.fillNaive(ctx, stored)); err != nil {
 		return nil, err
 	}
-	engine, err := semel.New(store, &semel.Options{Cache: 1 << 20})
+	engine, err := semel.New(m.semel, &semel.Options{Cache: 1 << 20})
 	if err != nil {
 		return nil, err
 	}
 	defer engine.Close(ctx)
 	table := &window.Table{Title: "MariaDB, replays", Notes: replayNotes}
 	return table, underLoad(ctx, cfg, table, []window.Contender{
-		{Name: "SELECT", Cycle: n.replay},
-		{Name: "Semel", Cycle: storedCycle(store)},
+		{Name: "SELECT", Cycle: m.naive.replay},
+		{Name: "Semel", Cycle: storedCycle(m.semel)},
 		{Name: "Semel, local cache", Cycle: replayCycle(engine)},
 	}, 1, 16, 128)
 }
