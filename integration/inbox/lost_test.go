@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,11 @@ func TestLostReplies(t *testing.T) {
 
 func (c cut) run(t *testing.T, w world) {
 	f, proxy := w.behindProxy(t)
+	c.lose(t, f, proxy)
+}
+
+func (c cut) lose(t *testing.T, f *fixture, proxy *faultproxy.Proxy) {
+	t.Helper()
 	b := f.box(t, nil)
 	armed := proxy.Arm(c.statement, c.fault)
 	var runs atomic.Int64
@@ -103,7 +109,7 @@ func mustHaveFired(t *testing.T, armed *faultproxy.Armed) {
 // nobody can say, or run; then the next caller gets the truth.
 func lateCommit(t *testing.T, w world) {
 	f, proxy := w.behindProxy(t)
-	b := f.box(t, &inbox.Options{Timeout: 2 * time.Second, Wait: time.Millisecond})
+	b := f.box(t, &inbox.Options{Timeout: 2 * time.Second})
 	until := make(chan struct{})
 	armed := proxy.Arm(commit, faultproxy.Delay(until))
 	_, err := b.do(t.Context(), opOf("late"), withdrawing("late", 1))
@@ -111,13 +117,41 @@ func lateCommit(t *testing.T, w world) {
 		t.Errorf("error %v; want one that matches semel.ErrNoReply", err)
 	}
 	mustHaveFired(t, armed)
-	_, err = b.do(t.Context(), opOf("late"), withdrawing("late", 1))
+	hurried, patient := opOf("late"), opOf("late")
+	hurried.Wait, patient.Wait = -1, time.Minute
+	_, err = b.do(t.Context(), hurried, withdrawing("late", 1))
 	wantInProgress(t, err, nil)
 	close(until)
-	patient := opOf("late")
-	patient.Wait = time.Minute
 	if res, err := b.do(t.Context(), patient, withdrawing("late", 1)); err != nil || !res.Replayed {
 		t.Errorf("once it has arrived: %+v, %v; want a replay", res, err)
 	}
 	f.check(t, f)
+}
+
+// While the clock is behind, all new records have the fence above the floor: one that
+// was committed must not be taken for the record of the question what became of it.
+func TestLostCommitBehindTheFloor(t *testing.T) {
+	t.Parallel()
+	for _, w := range servers() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			f, proxy := w.behindProxy(t)
+			raiseFloor(t, f)
+			cut{statement: commit, fault: faultproxy.CutReply()}.lose(t, f, proxy)
+		})
+	}
+}
+
+// raiseFloor purges a record with a fence of an hour from now.
+func raiseFloor(t *testing.T, f *fixture) {
+	t.Helper()
+	claimed(t, f, opOf("floor"), semel.AtLeastOnce)
+	ahead := fmt.Sprintf("UPDATE semel_record SET state = 2, expires_at = 0, fence = %d", time.Now().Add(time.Hour).UnixMicro())
+	if _, err := f.db.ExecContext(t.Context(), ahead); err != nil {
+		t.Fatal(err)
+	}
+	res, err := f.store.(semel.Purger).Purge(t.Context(), semel.PurgeParams{Limit: 1})
+	if err != nil || res.Purged != 1 {
+		t.Fatalf("%+v, %v; want the record purged", res, err)
+	}
 }

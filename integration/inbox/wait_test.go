@@ -20,6 +20,7 @@ func TestDuplicatesWait(t *testing.T) {
 		{name: "the wait ends", run: waitEnds},
 		{name: "waiters hold a quarter of the pool at most", run: seats, conns: 8},
 		{name: "a caller who has gone waits no longer", run: waiterGone},
+		{name: "the key of another store is another key", run: otherStore},
 	})
 }
 
@@ -151,6 +152,19 @@ func waiterGone(t *testing.T, f *fixture) {
 	cancel(gone)
 	if got := <-second; !errors.Is(got.err, gone) {
 		t.Errorf("the duplicate: %+v; want the cause of its context", got)
+	}
+	if err := h.end(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func otherStore(t *testing.T, f *fixture) {
+	other := f.world.fixture(t, 4)
+	h := hold(t, f.box(t, nil), opOf("w"), "w")
+	op := opOf("w")
+	op.Wait = -1
+	if res, err := other.box(t, nil).do(t.Context(), op, withdrawing("w", 1)); err != nil || res.Replayed {
+		t.Errorf("beside it: %+v, %v; want a run of its own", res, err)
 	}
 	if err := h.end(nil); err != nil {
 		t.Error(err)

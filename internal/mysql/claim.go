@@ -158,9 +158,8 @@ func (r runner) insert(ctx context.Context, c *claim) error {
 // inserted goes by what an insert says of itself, or by the record where that is not
 // enough.
 func (r runner) inserted(ctx context.Context, c *claim, d done, least int64, sent time.Time) error {
-	fence := max(d.id, least)
 	if d.rows == 1 && !r.store.foundRows {
-		c.acquired(sqlrecord.Fresh(&c.p, d.id, fence), since(d.id, sent))
+		c.acquired(sqlrecord.Fresh(&c.p, d.id, max(d.id, least)), since(d.id, sent))
 		return nil
 	}
 	row, now, err := r.load(ctx, c.p.Key[:])
@@ -170,17 +169,18 @@ func (r runner) inserted(ctx context.Context, c *claim, d done, least int64, sen
 	case err != nil:
 		return unread(ctx, err)
 	}
-	if row != nil && isFresh(row, &c.p, fence) {
+	if row != nil && isFresh(row, &c.p, d.id) {
 		c.acquired(row, now)
 		return nil
 	}
 	return c.judge(row, now)
 }
 
-// isFresh reports a record that this claim inserted: nobody else has its token, and
-// its former claims have other fences.
-func isFresh(r *sqlrecord.Row, p *semel.ClaimParams, fence int64) bool {
-	return r.Check() == nil && r.OwnedBy(p.Token) && int64(r.Fence) == fence && (r.State == semel.StateRunning || p.Mark && r.State == semel.StateDone)
+// isFresh reports a record that this claim inserted with a statement that began then:
+// nobody else has its token, and what its former claims made began at other times. Their
+// fences may be the same, while the floor is ahead of the clock.
+func isFresh(r *sqlrecord.Row, p *semel.ClaimParams, began int64) bool {
+	return r.Check() == nil && r.OwnedBy(p.Token) && r.StartedAt == began && (r.State == semel.StateRunning || p.Mark && r.State == semel.StateDone)
 }
 
 // insertArgs are the parameters of insertRecord.

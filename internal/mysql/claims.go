@@ -82,7 +82,7 @@ func (s *Store) insertMany(ctx context.Context, calls []*combiner.Call[*claim]) 
 	if err != nil {
 		return unknown(ctx, err) // the claims may be there
 	}
-	settleFrom(calls, rows, max(d.id, least), now)
+	settleFrom(calls, rows, d.id, now)
 	return nil
 }
 
@@ -104,20 +104,20 @@ func settleFresh(calls []*combiner.Call[*claim], began, fence, now int64) {
 		if i == 0 || call.Op.p.Key != calls[i-1].Op.p.Key {
 			row = sqlrecord.Fresh(&call.Op.p, began, fence)
 		}
-		answer(call, row, fence, now)
+		answer(call, row, began, now)
 	}
 }
 
 // settleFrom answers a batch from its records.
-func settleFrom(calls []*combiner.Call[*claim], rows map[semel.KeyID]*sqlrecord.Row, fence, now int64) {
+func settleFrom(calls []*combiner.Call[*claim], rows map[semel.KeyID]*sqlrecord.Row, began, now int64) {
 	for _, call := range calls {
-		answer(call, rows[call.Op.p.Key], fence, now)
+		answer(call, rows[call.Op.p.Key], began, now)
 	}
 }
 
 // answer tells a claim of its batch from the record of its key.
-func answer(call *combiner.Call[*claim], row *sqlrecord.Row, fence, now int64) {
-	if row != nil && isFresh(row, &call.Op.p, fence) {
+func answer(call *combiner.Call[*claim], row *sqlrecord.Row, began, now int64) {
+	if row != nil && isFresh(row, &call.Op.p, began) {
 		call.Op.acquired(row, now)
 		return
 	}
