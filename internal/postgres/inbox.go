@@ -17,7 +17,8 @@ import (
 //
 // Each transaction that holds a key has an advisory lock for it, so that another one
 // learns at once that it is kept out, and that it is by that key: a lock_timeout may
-// as well be met by a table that is being extended.
+// as well be met by a table that is being extended. The lock's number is made of the
+// key and of the table, since stores share a database.
 type InTx struct {
 	text         *Text
 	first        string
@@ -31,7 +32,7 @@ func NewInTx(s *Store) *InTx {
 		return strings.ReplaceAll(strings.NewReplacer(conditions...).Replace(text), sqlrecord.DefaultPrefix, prefix)
 	}
 	bounded, fill := x("{bounded}"), x(textFill)
-	keeping := func(text string) string { return strings.ReplaceAll(text, bounded, boundedKeeping) }
+	keeping := func(text string) string { return strings.ReplaceAll(text, bounded, x(boundedKeeping)) }
 	return &InTx{
 		text:   &Text{insert: keeping(s.text.insert), retake: keeping(s.text.retake)},
 		first:  x(textFirst),
@@ -44,13 +45,13 @@ const channelName = "changed"
 
 // textFirst is textNew that does not wait for another transaction with the key: it
 // fails with a division by zero.
-var textFirst = insertFrom(`(SELECT {clock} AS now, $1::text AS wait, 1 / pg_try_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::integer AS locked) AS i`)
+var textFirst = insertFrom(`(SELECT {clock} AS now, $1::text AS wait, 1 / pg_try_advisory_xact_lock(uuid_hash_extended($2::uuid, 'semel_record'::regclass::oid::bigint))::integer AS locked) AS i`)
 
 const (
 	// boundedKeeping is {bounded} in a transaction that goes on: it keeps the
 	// lock_timeout of the transaction in a setting of its own, bounds the wait, and then
 	// takes the lock of the key. OFFSET 0 keeps this order.
-	boundedKeeping = `(SELECT pg_advisory_xact_lock(uuid_hash_extended($2::uuid, 0))::text IS NOT NULL FROM (
+	boundedKeeping = `(SELECT pg_advisory_xact_lock(uuid_hash_extended($2::uuid, 'semel_record'::regclass::oid::bigint))::text IS NOT NULL FROM (
 	SELECT set_config('lock_timeout', $1::text, true) FROM (
 	SELECT set_config('semel.lock_timeout', coalesce(nullif(current_setting('semel.lock_timeout', true), ''), current_setting('lock_timeout')), true)
 	OFFSET 0) AS kept OFFSET 0) AS set)`
