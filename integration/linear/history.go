@@ -81,13 +81,13 @@ func stuck(history []porcupine.Operation) string {
 		in[op.Call] = true
 		r, _ = r.step(op.Input.(call))
 	}
-	text := fmt.Sprintf("after %d of them it is %+v, and these do not follow:", len(longest), r)
+	var left []int64
 	for _, op := range history {
 		if !in[op.Call] {
-			text += fmt.Sprintf(" %d", op.Call)
+			left = append(left, op.Call)
 		}
 	}
-	return text
+	return fmt.Sprintf("after %d of them it is %+v, and these do not follow: %d", len(longest), r, left)
 }
 
 func (op operation) porcupine() porcupine.Operation {
