@@ -1,10 +1,14 @@
 // Command bench compares Semel with the code that people write without it. Each
 // suite runs its contenders in interleaved windows and prints a table of ratios.
 //
-//	go run . -only sqlite
-//	go run . -write ../docs/performance.md
+//	go run ./bench -only sqlite
+//	go run ./integration/cmd/engines -- go run ./bench -only postgres,mariadb
+//	go run ./integration/cmd/engines -- go run ./bench -write docs/performance.md # make bench
 //
-// A suite is a function in a file of its own; add it to the list in suites.
+// Suites of a server find it by the variables of integration/cmd/engines, and are
+// skipped without them. A suite is a function in a file of its own; add it to the list
+// in suites. Measure on an idle machine: other load spoils wall times first,
+// then ratios of them, and CPU times last.
 package main
 
 import (
@@ -29,15 +33,16 @@ type suite struct {
 
 func suites() []suite {
 	return []suite{
-		{"sqlite", sqliteSuite},
-		{"sqlite-replay", sqliteReplaySuite},
-		{"sqlite-growth", sqliteGrowthSuite},
 		{"postgres", postgresSuite},
 		{"mariadb", mariadbSuite},
+		{"sqlite", sqliteSuite},
 		{"postgres-replay", postgresReplaySuite},
 		{"mariadb-replay", mariadbReplaySuite},
+		{"sqlite-replay", sqliteReplaySuite},
+		{"replay", replaySuite},
 		{"postgres-growth", postgresGrowthSuite},
 		{"mariadb-growth", mariadbGrowthSuite},
+		{"sqlite-growth", sqliteGrowthSuite},
 		{"postgres-hot", postgresHotSuite},
 		{"mariadb-hot", mariadbHotSuite},
 		{"business-pgx", businessPGXSuite},
@@ -46,7 +51,6 @@ func suites() []suite {
 		{"business-sqlite", businessSQLiteSuite},
 		{"purge", purgeSuite},
 		{"memory", memorySuite},
-		{"replay", replaySuite},
 		{"http", httpSuite},
 		{"gateway", gatewaySuite},
 	}
