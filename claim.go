@@ -172,6 +172,10 @@ func (e *Engine) unclaimed(ctx context.Context, op Op, p *ClaimParams, err error
 	return e.newRun(ctx, op, p, Record{Policy: op.Policy, Attempt: 1}), nil, nil
 }
 
+// releasePace bounds the rate at which all releases of a process repeat: a store
+// that is too slow for claims does not get more to do by each that it loses.
+const releasePace = time.Millisecond
+
 // release gives back, in the background, what claims without a reply may have
 // taken or may yet take: until a lease after now they may be on their way.
 func (e *Engine) release(p *ClaimParams) {
@@ -184,7 +188,7 @@ func (e *Engine) release(p *ClaimParams) {
 			if e.finishCall(e.ctx, f, p.Lease/6) == nil {
 				e.hub.notify(p.Key)
 			}
-			if !e.pauseUnlessClosing(wait) {
+			if !e.pauseUnlessClosing(max(wait, time.Duration(e.frees.Load())*releasePace)) {
 				return // a process that ends cannot wait for what may never arrive
 			}
 		}

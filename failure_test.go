@@ -3,7 +3,9 @@ package semel_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -370,6 +372,34 @@ func TestLateTwinOfAReleasedRunIsReleased(t *testing.T) {
 		if rec := w.read(t, keyFor(t)); rec.State != semel.StateReleased {
 			t.Errorf("the twin's claim is %v; nobody runs under it", rec.State)
 		}
+		w.mustClose(t)
+	})
+}
+
+// A slow store loses many claims at once. Giving them back is no load that keeps it
+// slow: however many there are, the repetitions come at a bounded rate.
+func TestReleasesOfManyLostClaimsArePaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.store.claim = failClaims(semel.ErrNoReply)
+		const lost = 2000
+		var callers sync.WaitGroup
+		for i := range lost {
+			callers.Go(func() {
+				op := semel.Op{Key: keyFor(t, strconv.Itoa(i)), Input: semel.NoInput}
+				if _, _, err := w.Begin(t.Context(), op); !errors.Is(err, semel.ErrNoReply) {
+					t.Errorf("claim %d: %v; want ErrNoReply", i, err)
+				}
+			})
+		}
+		callers.Wait()
+		time.Sleep(10 * time.Second)
+		w.store.bend(func(s *faultStore) {
+			if n := len(s.ends); n > lost+10*1000+lost {
+				t.Errorf("%d releases in 10 s; want each at once and then 1,000 a second", n)
+			}
+		})
 		w.mustClose(t)
 	})
 }
