@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/semel-go/semel"
 )
 
 // redirected reports a call whose slot is elsewhere, or on its way.
@@ -46,7 +44,7 @@ func (c *cluster) confirm(ctx context.Context, call *call) {
 		err = call.err
 	}
 	if err != nil {
-		call.err = errors.Join(semel.ErrNoReply, err)
+		call.lost, call.err = true, err
 	}
 }
 

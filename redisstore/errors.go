@@ -21,7 +21,7 @@ func (c *call) verdict() error {
 		return nil
 	case codeOf(c.err) == "WRONGTYPE":
 		return fmt.Errorf("redisstore: the key %.100q is no record, since it is no text: %w", c.key, &semel.RecordFormatError{})
-	case c.lost, errors.Is(c.err, semel.ErrNoReply):
+	case c.lost:
 		return noReply(c.err)
 	case strings.Contains(c.err.Error(), "OOM "):
 		return fmt.Errorf("%w: redis: %w%s", semel.ErrStoreFull, c.err, fix(c.err))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/combiner"
 )
 
@@ -128,13 +127,12 @@ func (p *primary) check(wait *redis.IntCmd, calls []*call) {
 	if err == nil && int(have) >= p.replicas {
 		return
 	}
+	if err == nil {
+		err = fmt.Errorf("%d of %d replicas have it", have, p.replicas)
+	}
 	for _, c := range calls {
-		if c.err != nil || !c.writes() {
-			continue
-		}
-		c.err = fmt.Errorf("%w: %d of %d replicas have it", semel.ErrNoReply, have, p.replicas)
-		if err != nil {
-			c.err = fmt.Errorf("%w: no replica is known to have it: %w", semel.ErrNoReply, err)
+		if c.err == nil && c.writes() {
+			c.lost, c.err = true, fmt.Errorf("it is on the primary, and may be lost with it: %w", err)
 		}
 	}
 }

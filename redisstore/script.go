@@ -26,21 +26,23 @@ type scripts struct {
 	read, list, probe                  script
 }
 
+// loadScripts puts the scripts together: the head that all have, the method, and for
+// those that change the record what writes it.
 func loadScripts() (s scripts, err error) {
-	load := func(name string, writes bool) script {
-		head, headErr := fs.ReadFile(sources, "scripts/head.lua")
-		body, bodyErr := fs.ReadFile(sources, "scripts/"+name+".lua")
-		err = errors.Join(err, headErr, bodyErr)
-		text := string(head) + string(body)
+	source := func(name string) string {
+		text, readErr := fs.ReadFile(sources, "scripts/"+name+".lua")
+		err = errors.Join(err, readErr)
+		return string(text)
+	}
+	head, put := source("head"), source("put")
+	made := func(text string, writes bool) script {
 		sum := sha1.Sum([]byte(text))
 		return script{text: text, sha: hex.EncodeToString(sum[:]), writes: writes}
 	}
-	s = scripts{
-		claim: load("claim", true), own: load("own", true), finish: load("finish", true), resolve: load("resolve", true),
-		await: load("await", false), read: load("read", false), list: load("list", false),
-	}
-	probe, probeErr := fs.ReadFile(sources, "scripts/probe.lua")
-	s.probe.text = string(probe)
-	err = errors.Join(err, probeErr)
-	return s, err
+	changes := func(name string) script { return made(head+source(name)+put, true) }
+	looks := func(name string) script { return made(head+source(name), false) }
+	return scripts{
+		claim: changes("claim"), own: changes("own"), finish: changes("finish"), resolve: changes("resolve"),
+		await: looks("await"), read: looks("read"), list: looks("list"), probe: made(source("probe"), false),
+	}, err
 }

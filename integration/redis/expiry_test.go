@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"encoding/binary"
 	"testing"
 	"time"
 
@@ -81,6 +82,46 @@ func TestDeletedByRedis(t *testing.T) {
 	p.Token = semel.NewToken()
 	if r := acquire(t, store, p); r.Attempt != 1 || r.Fence <= first {
 		t.Errorf("attempt %d with fence %d after fence %d; want a fresh record with a higher one", r.Attempt, r.Fence, first)
+	}
+}
+
+// Fences follow the clock of the server, and do not need it: after one that was ahead
+// has been set right, they go on from where they were, also over a deletion.
+func TestFencesBeyondTheClock(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, engines.Redis(t).URL())
+	prefix := newPrefix()
+	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
+	p := claimOf(newKey(), semel.NewToken())
+	fence := acquire(t, store, p).Fence + semel.Fence(time.Hour.Microseconds())
+	ahead := binary.LittleEndian.AppendUint64(nil, uint64(fence))
+	if err := client.SetRange(t.Context(), prefix+p.Key.String(), 10, string(ahead)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	next := func(when string) {
+		t.Helper()
+		p.Token = semel.NewToken()
+		if fence++; acquire(t, store, p).Fence != fence {
+			t.Errorf("%s the fence is %d; want %d", when, read(t, store, p.Key).Fence, fence)
+		}
+	}
+	finish(t, store, semel.FinishParams{Key: p.Key, Token: p.Token, State: semel.StateReleased, Retention: retention})
+	next("after a release")
+	finish(t, store, inDoubt(p.Key, p.Token))
+	res, err := store.Resolve(t.Context(), semel.ResolveParams{Key: p.Key, Token: semel.NewToken(), Fence: fence, Resolution: semel.ResolveDidNotHappen, Retention: retention})
+	if fence++; err != nil || res.Record.Fence != fence {
+		t.Errorf("after a decision the fence is %d, %v; want %d", res.Record.Fence, err, fence)
+	}
+	res, err = store.Resolve(t.Context(), semel.ResolveParams{Key: p.Key, Token: semel.NewToken(), Fence: fence, Resolution: semel.ResolveDelete})
+	if err != nil || !res.Resolved {
+		t.Fatal(res, err)
+	}
+	next("after a deletion")
+	if err := advance(t.Context(), client, prefix, 2*retention); err != nil {
+		t.Fatal(err)
+	}
+	if r := read(t, store, p.Key); r.State != semel.StateNone {
+		t.Errorf("expired, it is %v", r.State)
 	}
 }
 

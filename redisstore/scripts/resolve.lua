@@ -1,23 +1,19 @@
 local want, kind2, seen, retention, token2, at = struct.unpack('<BBi8i8c16', ARGV[1])
 if gone then return {NONE} end
-if want ~= 0 and state == want and mine(token2) then
-  confirm()
+if want ~= 0 and state == want and token == token2 and token2 ~= NOBODY then
+  if ARGV[2] then redis.call('SETRANGE', key, 0, '\1') end
   return {ACQUIRED, now, value}
 end
 if fence ~= seen or alive or state == 3 and want ~= 0 then return {REFUSED, now, value} end
+ends = true
 if want == 0 then -- what is left counts as none, and keeps the fence for a day
-  state, policy, cause, kind, waited, attempt, lease, started, since, token, print = 0, 1, 0, 0, 0, 0, 0, 0, 0, NOBODY, string.rep('\0', 33)
-  expiry = now + 86400000000
-  local failed = put('', '', true)
-  if failed then return failed end
-  tell()
-  return {OK}
+  state, policy, cause, kind, attempt, lease, started, since, token, print = 0, 1, 0, 0, 0, 0, 0, 0, NOBODY, string.rep('\0', 33)
+  expiry, labels, data, must, says = now + 86400000000, '', '', true, OK
+else
+  labels, data = string.sub(value, HEAD + 1, HEAD + size), string.sub(value, HEAD + size + 1)
+  if want == 2 then attempt = 0 else kind, data = kind2, string.sub(ARGV[1], at) end
+  state, token, fence, cause, since = want, token2, math.max(fence + 1, now), 0, 0
+  expiry = now + retention
+  if retention == 0 then expiry = 0 end
+  must, says = want == 2 or data == '', ACQUIRED
 end
-local rest = data()
-if want == 2 then attempt = 0 else kind, rest = kind2, string.sub(ARGV[1], at) end
-state, token, fence, cause, since, waited = want, token2, math.max(fence + 1, now), 0, 0, 0
-expiry = after(retention)
-local failed = put(labels(), rest, want == 2 or rest == '')
-if failed then return failed end
-tell()
-return {ACQUIRED, now, value}
