@@ -15,6 +15,12 @@ type unsent struct{ error }
 
 func (u unsent) Unwrap() error { return u.error }
 
+// lost marks an error of a statement that may have been executed before, whatever the
+// error says.
+type lost struct{ error }
+
+func (l lost) Unwrap() error { return l.error }
+
 // Unsent marks an error of a statement that was never sent, such as that of taking
 // a connection out of a pool.
 func Unsent(err error) error { return unsent{err} }
@@ -36,6 +42,9 @@ func (c class) undone() bool { return c != classLost }
 
 // classOf goes by what an error can do, since no driver is known here.
 func classOf(err error) class {
+	if _, ok := errors.AsType[lost](err); ok {
+		return classLost
+	}
 	if state := stateOfError(err); state != "" {
 		return classOfState(state)
 	}

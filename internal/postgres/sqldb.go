@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -29,14 +30,47 @@ func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each f
 	if d.heeds {
 		return d.query(ctx, text, args, each)
 	}
-	return leaving(ctx, each, func(each func(Row) error) error { return d.query(ctx, text, args, each) })
+	return leaving(ctx, each, func(each func(Row) error) error {
+		return counting(args, func(args []any) error { return d.query(ctx, text, args, each) })
+	})
 }
 
 func (d *sqlDatabase) QueryOnce(ctx context.Context, text string, args []any, each func(Row) error) error {
 	if d.heeds {
 		return d.queryOnce(ctx, text, args, each)
 	}
-	return leaving(ctx, each, func(each func(Row) error) error { return d.queryOnce(ctx, text, args, each) })
+	return leaving(ctx, each, func(each func(Row) error) error {
+		return counting(args, func(args []any) error { return d.queryOnce(ctx, text, args, each) })
+	})
+}
+
+// counting runs a query whose error may be that of a repetition: database/sql sends a
+// statement again after driver.ErrBadConn, which lib/pq also returns where a statement was
+// executed and no reply came. An error that says that nothing was sent is then no longer
+// true of the first time.
+func counting(args []any, query func(args []any) error) error {
+	if len(args) == 0 {
+		return query(args)
+	}
+	first := &counted{arg: args[0]}
+	err := query(append([]any{first}, args[1:]...))
+	if err != nil && (first.times > 1 || first.times == 1 && classOf(err) == classUnsent) {
+		return lost{err}
+	}
+	return err
+}
+
+// counted is a parameter that knows how often it was asked for, which is just before a
+// statement is sent.
+type counted struct {
+	arg   any
+	times int
+}
+
+// Value is [driver.Valuer]'s.
+func (c *counted) Value() (driver.Value, error) {
+	c.times++
+	return c.arg, nil
 }
 
 // grace is for how long a driver may take to notice that a context has ended. What it
