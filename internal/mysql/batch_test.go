@@ -237,6 +237,38 @@ func TestLostReplyIsUnknownForTheWholeBatch(t *testing.T) {
 	})
 }
 
+// A batch that is too long for one statement: a later one that fails says nothing of those
+// that an earlier one has executed.
+func TestStatementsOfABatchAnswerForThemselves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		s := openFake(t, f)
+		claims := make([]semel.ClaimParams, 10) // eight in a statement
+		for i := range claims {
+			claims[i] = claimOf(byte(i+1), byte(i+1))
+			claims[i].KeyText = strings.Repeat("k", maxKeyText)
+		}
+		results, errs := batchOf(t, f, s, func(query string) (reply, bool) {
+			if isBatch(query) {
+				<-time.After(2 * floorAge)
+			}
+			return reply{err: errors.New("invalid connection")}, strings.HasPrefix(query, "SELECT fence")
+		}, claims...)
+		unreached := 0
+		for i, err := range errs {
+			if err == nil && results[i].Outcome == semel.ClaimAcquired {
+				continue
+			}
+			unreached++
+			wantOnly(t, err, semel.ErrStoreUnavailable)
+		}
+		if unreached == 0 || unreached > 3 {
+			t.Errorf("%d of 10 claims failed: %v; want those of the second statement", unreached, errs)
+		}
+	})
+}
+
 func TestFailuresSayWhetherTheCallMayHaveBeenExecuted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

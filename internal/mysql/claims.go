@@ -27,12 +27,21 @@ func (s *Store) flushClaims(ctx context.Context, batch []*combiner.Call[*claim])
 	}
 	for len(started) > 0 {
 		n := s.fitting(started)
-		if err := s.insertMany(ctx, started[:n]); err != nil {
-			return err
-		}
+		answerAll(started[:n], s.insertMany(ctx, started[:n]))
 		started = started[n:]
 	}
 	return nil
+}
+
+// answerAll answers the calls of one statement, if it failed: those of the batch's
+// other statements have nothing to do with that.
+func answerAll[T any](calls []*combiner.Call[T], err error) {
+	if err == nil {
+		return
+	}
+	for _, call := range calls {
+		call.Answer(err)
+	}
 }
 
 // insertOne is the flush of a call that met no others.

@@ -23,9 +23,7 @@ func (s *Store) flushFinishes(ctx context.Context, batch []*combiner.Call[*finis
 	}
 	for len(started) > 0 {
 		n := s.finishing(started)
-		if err := s.finishMany(ctx, started[:n]); err != nil {
-			return err
-		}
+		answerAll(started[:n], s.finishMany(ctx, started[:n]))
 		started = started[n:]
 	}
 	return nil
