@@ -74,13 +74,13 @@ func (d *transactions) Begin(ctx context.Context, p *semel.ClaimParams, wait tim
 
 // Mark is [intx.Database]'s. The savepoint keeps a failure from the caller's work.
 func (d *transactions) Mark(ctx context.Context, tx pgx.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
-	if _, err := tx.Exec(ctx, savepoint); err != nil {
+	if _, err := tx.Exec(ctx, "SAVEPOINT "+sqltx.MarkSavepoint); err != nil {
 		return semel.ClaimResult{}, err
 	}
 	res, err := d.text.Claim(ctx, onTx{tx}, wait, p)
-	how := "RELEASE SAVEPOINT " + sqltx.Savepoint
+	how := "RELEASE SAVEPOINT " + sqltx.MarkSavepoint
 	if err != nil || res.Outcome != semel.ClaimAcquired {
-		how = "ROLLBACK TO SAVEPOINT " + sqltx.Savepoint + "; RELEASE SAVEPOINT " + sqltx.Savepoint
+		how = "ROLLBACK TO SAVEPOINT " + sqltx.MarkSavepoint + "; RELEASE SAVEPOINT " + sqltx.MarkSavepoint
 	}
 	_, end := tx.Exec(context.WithoutCancel(ctx), how)
 	return res, errors.Join(err, end)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/semel-go/semel"
@@ -18,6 +19,7 @@ func TestMark(t *testing.T) {
 		{name: "another input is refused", run: markMismatch, free: true},
 		{name: "settings of the transaction are left alone", run: markLeavesSettings, free: true},
 		{name: "repeatable read", run: markRepeatableRead, free: true},
+		{name: "within the work of another operation", run: markWithinWork, free: true},
 	})
 }
 
@@ -108,6 +110,29 @@ func markMismatch(t *testing.T, f *fixture) {
 	other.Former = []semel.Input{semel.InputString("m")}
 	if first, err := marked(t, b, other, sql.LevelDefault, nil); err != nil || first {
 		t.Errorf("known by its former input: first %v, %v", first, err)
+	}
+}
+
+// The savepoint of a mark is not that of the work around it, which has still to be
+// undone.
+func markWithinWork(t *testing.T, f *fixture) {
+	b := f.box(t, nil)
+	refusal := semel.Final(errors.New("no"))
+	_, err := b.do(t.Context(), opOf("outer"), func(ctx context.Context, tx execer) (receipt, error) {
+		if first, err := b.mark(ctx, tx, opOf("inner")); err != nil || !first {
+			return receipt{}, fmt.Errorf("marked %v, %w", first, err)
+		}
+		_, err := withdraw(ctx, tx, "outer", 1)
+		return receipt{}, errors.Join(err, refusal)
+	})
+	if _, ok := errors.AsType[*semel.FinalError](err); !ok || f.times(t, "outer") != 0 {
+		t.Errorf("error %v, %d effects; want the final one, and none", err, f.times(t, "outer"))
+	}
+	if rec := f.read(t, opOf("outer")); rec.Result.Kind != semel.ResultFinal {
+		t.Errorf("the record: %v, result kind %d; want the failure recorded", rec.State, rec.Result.Kind)
+	}
+	if rec := f.read(t, opOf("inner")); rec.State != semel.StateNone {
+		t.Errorf("the record of the mark: %v; want it undone with the work", rec.State)
 	}
 }
 

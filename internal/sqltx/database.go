@@ -57,14 +57,14 @@ func (d *Database) Begin(ctx context.Context, p *semel.ClaimParams, wait time.Du
 
 // Mark is [intx.Database]'s. The savepoint keeps a failure from the caller's work.
 func (d *Database) Mark(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+Savepoint); err != nil {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+MarkSavepoint); err != nil {
 		return semel.ClaimResult{}, err
 	}
 	res, err := d.dialect.ClaimTx(ctx, tx, p, wait)
 	if err != nil || res.Outcome != semel.ClaimAcquired {
-		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+Savepoint)
+		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+MarkSavepoint)
 		err = errors.Join(err, undo)
 	}
-	_, release := tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+Savepoint)
+	_, release := tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+MarkSavepoint)
 	return res, errors.Join(err, release)
 }

@@ -35,5 +35,10 @@ type Locker interface {
 	LockTx(ctx context.Context, key semel.KeyID, wait time.Duration) (unlock func(), err error)
 }
 
-// Savepoint is the name of the place in a transaction between claim and work.
-const Savepoint = "semel_inbox"
+// Savepoint is the name of the place in a transaction between claim and work, and
+// MarkSavepoint that of the one before a mark. They differ since a mark may be part of the
+// work, and MySQL forgets the first of two of one name.
+const (
+	Savepoint     = "semel_inbox"
+	MarkSavepoint = "semel_mark"
+)
