@@ -12,6 +12,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/intx"
+	"github.com/semel-go/semel/internal/sqltx"
 )
 
 func markOf(key, token byte) *semel.ClaimParams {
@@ -75,6 +76,29 @@ func TestClaimInATransactionBehindAnother(t *testing.T) {
 	}
 	if last := f.log[len(f.log)-1]; !strings.HasPrefix(last, "SET innodb_lock_wait_timeout = @") {
 		t.Errorf("the last statement is %q; want the session's wait back", last)
+	}
+}
+
+// With innodb_rollback_on_timeout a mark that waits too long takes the caller's
+// transaction with it: that is not "running", after which the transaction would go on.
+func TestMarkTellsOfATransactionThatIsGone(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	s := openFake(t, f)
+	tx := beginOn(t, s)
+	f.script(func(query string) (reply, bool) {
+		switch {
+		case strings.Contains(query, "INSERT INTO"):
+			return reply{err: lockWait1205}, true
+		case strings.HasPrefix(query, "ROLLBACK TO"), strings.HasPrefix(query, "RELEASE"):
+			return reply{err: serverError("Error 1305 (42000): SAVEPOINT semel_mark does not exist")}, true
+		}
+		return reply{}, false
+	})
+	db := sqltx.New(s.db, s, sql.LevelDefault)
+	_, err := db.Mark(t.Context(), tx, markOf(1, 1), time.Second)
+	if err == nil || db.Class(err) == intx.ClassLocked {
+		t.Errorf("error %v, class %v; want one that does not say that the key is held", err, db.Class(err))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/semel-go/semel"
@@ -63,8 +64,18 @@ func (d *Database) Mark(ctx context.Context, tx *sql.Tx, p *semel.ClaimParams, w
 	res, err := d.dialect.ClaimTx(ctx, tx, p, wait)
 	if err != nil || res.Outcome != semel.ClaimAcquired {
 		_, undo := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+MarkSavepoint)
-		err = errors.Join(err, undo)
+		err = d.unmarked(err, undo)
 	}
 	_, release := tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+MarkSavepoint)
 	return res, errors.Join(err, release)
+}
+
+// unmarked is the failure of a mark. Where the transaction could not be brought back to
+// what it was, the key's lock is not all that there is to say: MySQL may be told to roll
+// back everything after a wait (innodb_rollback_on_timeout).
+func (d *Database) unmarked(err, undo error) error {
+	if err != nil && undo != nil && d.Class(err) == intx.ClassLocked {
+		return fmt.Errorf("inbox: the database has ended the transaction, roll back: %w (after: %v)", undo, err)
+	}
+	return errors.Join(err, undo)
 }
