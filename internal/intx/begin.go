@@ -99,6 +99,13 @@ func (c *call[X]) claimWithin(ctx context.Context, wait time.Duration) (tx Tx[X]
 func (c *call[X]) claimOnce(ctx context.Context, wait time.Duration) (Tx[X], semel.ClaimResult, error) {
 	sent := time.Now()
 	tx, res, err := c.db.Begin(ctx, c.claim, wait)
+	told := false
+	defer func() {
+		if !told && tx != nil { // the observer panics
+			_ = tx.Rollback()
+		}
+	}()
 	c.called("claim", sent, err)
+	told = true
 	return tx, res, err
 }

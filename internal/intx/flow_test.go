@@ -193,3 +193,42 @@ func TestPanicRollsBackOnce(t *testing.T) {
 	}()
 	_, _ = Do(t.Context(), newFlow(t, s, Settings{}), op(), func(context.Context, *script) (string, error) { panic("boom") })
 }
+
+// panicky is an observer that panics at one event.
+type panicky struct {
+	kind semel.EventKind
+	call string
+}
+
+func (p panicky) Observe(ev semel.Event) {
+	if ev.Kind == p.kind && ev.Call == p.call {
+		panic(p)
+	}
+}
+
+// An open transaction holds its key, and where there is one writer all keys.
+func TestObserverWhoPanicsLeavesNoTransactionOpen(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]panicky{
+		"when the claim is there": {semel.EventStoreCall, "claim"},
+		"when work begins":        {semel.EventClaim, ""},
+		"when work has failed":    {semel.EventFinish, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{plan: []entry{{}}}
+			f := newFlow(t, s, Settings{Observer: at})
+			func() {
+				defer func() {
+					if recover() != at {
+						t.Error("the panic is not the observer's")
+					}
+				}()
+				_, _ = Do(t.Context(), f, op(), func(context.Context, *script) (string, error) { return "", errOther })
+			}()
+			if !slices.Equal(s.log, []string{"rollback"}) {
+				t.Errorf("the transaction: %q; want it rolled back", s.log)
+			}
+		})
+	}
+}

@@ -12,19 +12,20 @@ import (
 func (c *call[X]) run(ctx context.Context, tx Tx[X], res *semel.ClaimResult) (Answer, error) {
 	began := time.Now()
 	answer := Answer{Fence: res.Record.Fence, Attempt: res.Record.Attempt}
-	c.observe(semel.EventClaim, func(ev *semel.Event) { ev.Fence, ev.Attempt = answer.Fence, answer.Attempt })
 	returned := false
 	defer func() {
-		if !returned { // a panic or Goexit, which goes on by itself
+		if !returned { // a panic or Goexit, of the observer too, which goes on by itself
 			_ = tx.Rollback() // without a connection there is nothing to roll back
 			c.ended(&answer, semel.StateReleased, 0, began)
 		}
 	}()
+	c.observe(semel.EventClaim, func(ev *semel.Event) { ev.Fence, ev.Attempt = answer.Fence, answer.Attempt })
 	found := c.work(ctx, tx.Handle())
 	returned = true
 	if found.State != semel.StateDone || ctx.Err() != nil || c.conflict(found.Failure) {
+		err := c.giveUp(ctx, tx, &found)
 		c.ended(&answer, semel.StateReleased, 0, began)
-		return answer, c.giveUp(ctx, tx, &found)
+		return answer, err
 	}
 	answer, err := c.commit(ctx, tx, &found, answer)
 	switch {
