@@ -153,6 +153,18 @@ func TestCommitThatCannotBeSettled(t *testing.T) {
 	}
 }
 
+// The record of a commit without a reply may have expired before anybody could ask for
+// it: that there is none does not say that the work had no effect.
+func TestCommitThatIsSettledTooLate(t *testing.T) {
+	t.Parallel()
+	late := lostCommit()
+	late.during = func() { <-time.After(time.Second) }
+	p := play(t, Settings{Retention: 2 * time.Second, Wait: -1}, nil, late, entry{})
+	if !errors.Is(p.err, semel.ErrNoReply) || p.runs != 1 || !slices.Equal(p.s.log, []string{`commit "mine"`, "rollback"}) {
+		t.Errorf("%v after %d runs: %q; want no reply, and no second run", p.err, p.runs, p.s.log)
+	}
+}
+
 // The caller's context ends during the commit: its outcome counts, and nothing is
 // begun any more.
 func TestCallerWhoGoes(t *testing.T) {

@@ -72,7 +72,7 @@ func (c *call[X]) commit(ctx context.Context, tx Tx[X], found *Finding, answer A
 	case err == nil, errors.Is(err, ErrEnded):
 		return answer, err
 	case errors.Is(err, semel.ErrNoReply):
-		return c.settle(ctx, answer, err)
+		return c.settle(ctx, answer, sent, err)
 	}
 	return answer, c.failed("commit", err)
 }
