@@ -19,7 +19,7 @@ func (c *call[X]) settle(ctx context.Context, answer Answer, sent time.Time, cau
 		tx, res, err := c.db.Begin(ctx, c.claim, c.set.Timeout)
 		switch {
 		case err == nil && res.Outcome == semel.ClaimAcquired:
-			_ = tx.Rollback() // it has done nothing
+			_ = tx.Rollback()                            // it has done nothing
 			if time.Since(sent) >= c.claim.Retention/2 { // which a commit leaves at least
 				return answer, unsettled(cause)
 			}
