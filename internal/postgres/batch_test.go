@@ -385,6 +385,27 @@ func TestLeaseBornDeadIsRenewed(t *testing.T) {
 	wantLog(t, f, "new", "insert", "take")
 }
 
+// A claim that was executed, and failed on the way to a lease that is alive, has to be
+// released: it is not called unsent.
+func TestLeaseBornDeadThatIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	text := NewText("semel_")
+	for name, then := range map[string]error{
+		"no connection is left": Unsent(errors.New("dial")), "the record is held": coded("55P03"), "a deadlock": coded("40P01"),
+	} {
+		s, _ := newFake(t, func(_ context.Context, query string, _ []any) ([][]any, error) {
+			if query == text.insertNew {
+				return [][]any{{fakeNow, fakeNow, fakeNow + time.Hour.Microseconds()}}, nil
+			}
+			return nil, then
+		})
+		res, err := s.Claim(t.Context(), claimOf(1))
+		if !errors.Is(err, semel.ErrNoReply) || errors.Is(err, semel.ErrStoreUnavailable) {
+			t.Errorf("%s: %v, %v; want that the outcome is unknown", name, res.Outcome, err)
+		}
+	}
+}
+
 func TestCallsAfterCloseAreRefused(t *testing.T) {
 	t.Parallel()
 	s, f := newFake(t, func(context.Context, string, []any) ([][]any, error) { return nil, nil })

@@ -23,18 +23,28 @@ func (t *Text) Claim(ctx context.Context, q Querier, wait Wait, p *semel.ClaimPa
 
 // goOn goes on with a claim after a first step.
 func (t *Text) goOn(ctx context.Context, q Querier, wait Wait, p *semel.ClaimParams, next step) (res semel.ClaimResult, err error) {
+	owned := next == late
 	for range tries {
-		if next == again {
+		if next == again || next == late {
 			res, next, _, err = t.enter(ctx, q, wait, p)
 		}
 		if err == nil && next == takes {
 			res, next, err = t.take(ctx, q, wait, p)
 		}
 		if err != nil || next == settled {
-			return res, err
+			return res, unrenewed(owned, err)
 		}
+		owned = owned || next == late
 	}
-	return semel.ClaimResult{}, errBusy
+	return semel.ClaimResult{}, unrenewed(owned, errBusy)
+}
+
+// unrenewed is the failure of a claim. One that owns the record must be released.
+func unrenewed(owned bool, err error) error {
+	if err == nil || !owned {
+		return err
+	}
+	return fmt.Errorf("%w: postgres: the claim is there, and its lease could not be renewed: %v", semel.ErrNoReply, err)
 }
 
 // step is what a claim comes to after a statement.
@@ -44,6 +54,7 @@ const (
 	settled step = iota // it has its answer
 	again               // begin again: the record changed meanwhile
 	takes               // there is a record that can be claimed
+	late                // it has the record, and its lease is over: begin again
 )
 
 // enterNew claims a new key; where there is a record it has to be done again, by
@@ -102,7 +113,7 @@ func (s *seen) entered(p *semel.ClaimParams) (res semel.ClaimResult, next step, 
 // renews it.
 func claimed(r *sqlrecord.Row, p *semel.ClaimParams, now int64) (res semel.ClaimResult, next step, err error) {
 	if r.State == semel.StateRunning && !r.Alive(now) {
-		return res, again, nil
+		return res, late, nil
 	}
 	return sqlrecord.Claimed(r, p, now, semel.ClaimAcquired), settled, nil
 }
@@ -120,15 +131,4 @@ func stateOf(p *semel.ClaimParams) semel.State {
 		return semel.StateDone
 	}
 	return semel.StateRunning
-}
-
-// ReadInsert reads the one row of [Text.Insert]. ok is false when the claim is not
-// settled by it and has to go on with [Text.Claim]; so it is without any row.
-func ReadInsert(r Row, p *semel.ClaimParams) (res semel.ClaimResult, ok bool, err error) {
-	s := new(seen)
-	if err := s.scan(r); err != nil {
-		return res, false, err
-	}
-	res, next, err := s.entered(p)
-	return res, next == settled, err
 }

@@ -111,7 +111,7 @@ func neverSent(err error) bool {
 // answerable is an answer of the contract, or an error that says all that there is
 // to say already.
 func answerable(err error) bool {
-	if err == nil || errors.Is(err, semel.ErrFenced) || errors.Is(err, semel.ErrStoreUnavailable) {
+	if err == nil || errors.Is(err, semel.ErrFenced) || errors.Is(err, semel.ErrStoreUnavailable) || errors.Is(err, semel.ErrNoReply) {
 		return true
 	}
 	_, format := errors.AsType[*semel.RecordFormatError](err)
