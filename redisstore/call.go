@@ -3,29 +3,48 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// call is a command on one key, on its way.
+// call is a command on one key, on its way. Once its caller has gone, only stage may be
+// touched.
 type call struct {
 	key    string
 	script *script // nil for the command of a mark
 	params []byte
 	span   int64 // of a mark, in milliseconds; 0 is for ever
 
+	stage   atomic.Int32
 	written int  // how often the client has put it on the wire in this try
 	lost    bool // it was put on the wire and not answered, once at least
 	reply   any
 	err     error
 }
 
+// The stages of a call. Its caller and the client race for the first step, so that a call
+// whose caller has gone is never sent.
+const (
+	stageWaiting int32 = iota
+	stageWritten
+	stageAbandoned
+)
+
+var errAbandoned = errors.New("redisstore: the caller has gone")
+
 // MarshalBinary is how the client asks for the parameters when it writes the command,
 // and at no other time. So a call knows for certain that it was never sent.
 func (c *call) MarshalBinary() ([]byte, error) {
+	if !c.stage.CompareAndSwap(stageWaiting, stageWritten) && c.stage.Load() == stageAbandoned {
+		return nil, errAbandoned
+	}
 	c.written++
 	return c.params, nil
 }
+
+// abandon ends the caller's interest, and reports whether the call is never sent then.
+func (c *call) abandon() bool { return c.stage.CompareAndSwap(stageWaiting, stageAbandoned) }
 
 // command is the call as a command. One with its text teaches the server the script.
 func (c *call) command(ctx context.Context, text, confirm bool) *redis.Cmd {

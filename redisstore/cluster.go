@@ -66,7 +66,7 @@ func (c *cluster) close(ctx context.Context) (err error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, p := range c.nodes {
-		err = errors.Join(err, p.calls.Close(ctx))
+		err = errors.Join(err, p.close(ctx))
 	}
 	return err
 }

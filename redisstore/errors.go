@@ -40,9 +40,10 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: redis: %w", semel.ErrStoreUnavailable, context.Cause(ctx))
 }
 
-// unbatched translates what the combiner says of a call that did not come to its end.
-func unbatched(err error) error {
-	if errors.Is(err, combiner.ErrLeft) {
+// unanswered is the error of a call whose caller did not wait for its end, or that was
+// not begun. From now on it is not sent, if it was not sent yet.
+func (c *call) unanswered(err error) error {
+	if errors.Is(err, combiner.ErrLeft) && !c.abandon() {
 		return noReply(err)
 	}
 	return unavailable(err)

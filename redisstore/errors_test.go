@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,34 @@ func TestNeverSent(t *testing.T) {
 	}
 	if err := claim(t.Context(), s); errors.Is(err, semel.ErrNoReply) || !errors.Is(err, semel.ErrStoreUnavailable) {
 		t.Errorf("a closed store: %v; want unavailable", err)
+	}
+}
+
+// A caller who goes does not wait for a server that hangs, though the client would. What
+// had not been written by then is never sent.
+func TestCallerGoes(t *testing.T) {
+	t.Parallel()
+	said := make(chan string)
+	s := scriptedBy(t, &redis.Options{MaxRetries: -1, PoolSize: 1, PipelinePoolSize: -1, PoolTimeout: time.Hour, ReadTimeout: -1}, said)
+	s.options.Timeout = time.Hour
+	s.route = newRoute(s.client, s.options)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := make(chan error, 2)
+	go func() { told <- claim(ctx, s) }()
+	said <- silence // the call has come
+	waiting, give := context.WithCancel(t.Context())
+	go func() { told <- claim(waiting, s) }()
+	for s.client.PoolStats().PendingRequests == 0 { // for the only connection
+		runtime.Gosched()
+	}
+	give()
+	if err := <-told; errors.Is(err, semel.ErrNoReply) || !errors.Is(err, semel.ErrStoreUnavailable) {
+		t.Errorf("a call that was never written: %v; want unavailable", err)
+	}
+	cancel()
+	if err := <-told; !errors.Is(err, semel.ErrNoReply) {
+		t.Errorf("a call that was written: %v; want no reply", err)
 	}
 }
 

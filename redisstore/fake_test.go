@@ -12,6 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// silence is no reply, on a connection that stays open.
+const silence = "…"
+
 // scripted is a store on a server that answers scripts as it is told: the text of a
 // reply, or "" to hang up. The last one is repeated.
 func scripted(t testing.TB, o *redis.Options, replies ...string) *Store {
@@ -23,6 +26,12 @@ func scripted(t testing.TB, o *redis.Options, replies ...string) *Store {
 	for range 1000 {
 		said <- replies[len(replies)-1]
 	}
+	return scriptedBy(t, o, said)
+}
+
+// scriptedBy takes each reply from a channel when a script has come.
+func scriptedBy(t testing.TB, o *redis.Options, said <-chan string) *Store {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +74,11 @@ func serve(conn net.Conn, said <-chan string) {
 		if strings.HasPrefix(strings.ToUpper(name), "EVAL") {
 			reply = <-said
 		}
-		if reply == "" {
+		switch reply {
+		case "":
+			return
+		case silence:
+			_, _ = io.Copy(io.Discard, r)
 			return
 		}
 		if _, err := io.WriteString(conn, reply); err != nil {

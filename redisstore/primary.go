@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,6 +29,7 @@ type primary struct {
 	calls    *combiner.Combiner[*call]
 	timeout  time.Duration
 	replicas int
+	under    sync.WaitGroup // of calls whose caller may have gone
 }
 
 func newPrimary(client *redis.Client, o *Options) *primary {
@@ -40,17 +42,40 @@ func newPrimary(client *redis.Client, o *Options) *primary {
 // it did not come to that; the call must not be touched then.
 func (p *primary) do(ctx context.Context, c *call) error { return p.calls.Do(ctx, c) }
 
+// flush sends a batch. A caller whose own call it is does not wait longer than he wants;
+// the client would: it looks at deadlines only.
 func (p *primary) flush(ctx context.Context, batch []*combiner.Call[*call]) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
 	calls := make([]*call, 0, len(batch))
 	for _, b := range batch {
 		if b.Start() {
 			calls = append(calls, b.Op)
 		}
 	}
-	p.send(ctx, calls)
-	return nil
+	sent := make(chan struct{})
+	send := func() {
+		within, cancel := context.WithTimeout(ctx, p.timeout)
+		defer cancel()
+		p.send(within, calls)
+		close(sent)
+	}
+	if ctx.Done() == nil {
+		send()
+		return nil
+	}
+	p.under.Go(send)
+	select {
+	case <-sent:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", combiner.ErrLeft, context.Cause(ctx))
+	}
+}
+
+// close waits for calls under way, or until ctx ends.
+func (p *primary) close(ctx context.Context) error {
+	err := p.calls.Close(ctx)
+	p.under.Wait()
+	return err
 }
 
 // send sends calls until the server knows their scripts.

@@ -41,8 +41,6 @@ func (s single) all(context.Context) ([]*redis.Client, error) {
 	return []*redis.Client{s.client}, nil
 }
 
-func (s single) close(ctx context.Context) error { return s.calls.Close(ctx) }
-
 // cluster is several servers, each with the keys of some slots. Each has batches of its
 // own, so that one that hangs delays no keys but its own.
 type cluster struct {

@@ -217,7 +217,7 @@ func (s *Store) do(ctx context.Context, c *call) error {
 		return unavailable(err)
 	}
 	if err := to.do(ctx, c); err != nil {
-		return unbatched(err)
+		return c.unanswered(err)
 	}
 	if redirected(c.err) {
 		s.route.follow(ctx, c)
