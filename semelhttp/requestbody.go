@@ -51,10 +51,10 @@ type requestBody struct {
 	mu     sync.Mutex
 	blocks [][]byte // all full but the last
 	inline [1][]byte
-	next   int // block to read from
-	offset int // in that block
+	at     place
 	closed bool
-	rest   io.Reader // what follows the blocks of a body that was not read whole; may be nil
+	latest *bodyAgain // of several tries of the handler
+	rest   io.Reader  // what follows the blocks of a body that was not read whole; may be nil
 }
 
 // fill reads src to its end. It returns errTooLarge, errOverloaded or src's error.
@@ -159,14 +159,21 @@ func (b *requestBody) read(p []byte) (int, error) {
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	for b.next < len(b.blocks) && b.offset == len(b.blocks[b.next]) {
-		b.next, b.offset = b.next+1, 0
+	return b.at.read(b.blocks, p)
+}
+
+// place is where a reader of blocks is.
+type place struct{ block, offset int }
+
+func (at *place) read(blocks [][]byte, p []byte) (int, error) {
+	for at.block < len(blocks) && at.offset == len(blocks[at.block]) {
+		at.block, at.offset = at.block+1, 0
 	}
-	if b.next == len(b.blocks) {
+	if at.block == len(blocks) {
 		return 0, io.EOF
 	}
-	n := copy(p, b.blocks[b.next][b.offset:])
-	b.offset += n
+	n := copy(p, blocks[at.block][at.offset:])
+	at.offset += n
 	return n, nil
 }
 
@@ -178,22 +185,50 @@ func (b *requestBody) Close() error {
 	return nil
 }
 
-// reopen makes the body readable from its start by another try of the handler.
-func (b *requestBody) reopen() {
+// again is the body for another try of the handler. What the try before has left behind
+// reads nothing any more, so that it takes nothing from this one.
+func (b *requestBody) again() io.ReadCloser {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.rewind()
-	b.closed = false
+	b.closed = true
+	b.latest = &bodyAgain{whole: b}
+	return b.latest
+}
+
+// bodyAgain reads a body from its start, until the next one does or it is closed.
+type bodyAgain struct {
+	whole *requestBody // whose lock guards the place, too
+	at    place
+}
+
+// Read is [io.Reader].
+func (a *bodyAgain) Read(p []byte) (int, error) {
+	a.whole.mu.Lock()
+	defer a.whole.mu.Unlock()
+	if a.whole.latest != a {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return a.at.read(a.whole.blocks, p)
+}
+
+// Close makes further reads fail.
+func (a *bodyAgain) Close() error {
+	a.whole.mu.Lock()
+	defer a.whole.mu.Unlock()
+	if a.whole.latest == a {
+		a.whole.latest = nil
+	}
+	return nil
 }
 
 // rewind makes the body readable from its start again.
-func (b *requestBody) rewind() { b.next, b.offset = 0, 0 }
+func (b *requestBody) rewind() { b.at = place{} }
 
 // release closes the body and gives its memory back.
 func (b *requestBody) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed = true
+	b.closed, b.latest = true, nil
 	b.giveBlocks()
 }
 

@@ -101,13 +101,14 @@ type transaction struct {
 	out  *capture // of the last try
 }
 
-// work lets the handler work. Each try has a writer of its own, since the handler of
+// work lets the handler work. Each try has a writer and a body of its own, since the handler of
 // an earlier one may have left a goroutine behind.
 func (t *transaction) work(ctx context.Context) (v semel.Verdict, undo bool) {
 	x := t.x
-	if t.out != nil {
+	again := t.out != nil
+	if again {
 		t.forget()
-		x.body.reopen()
+		x.forgetFiles()
 	}
 	t.out = &capture{held: true}
 	t.out.begin(x.m, nil, x.w, x.memory)
@@ -118,7 +119,11 @@ func (t *transaction) work(ctx context.Context) (v semel.Verdict, undo bool) {
 			t.forget()
 		}
 	}()
-	t.next.ServeHTTP(t.out, x.forHandler(g))
+	r := x.forHandler(g)
+	if again && x.body.touched() {
+		r.Body = x.body.again()
+	}
+	t.next.ServeHTTP(t.out, r)
 	returned = true
 	t.out.close()
 	return t.verdict(g.decided())
@@ -137,6 +142,14 @@ func (t *transaction) verdict(decided semel.State) (v semel.Verdict, undo bool) 
 func (t *transaction) forget() {
 	if t.out != nil {
 		t.x.memory.entry.restore(t.x.w.Header())
+	}
+}
+
+// forgetFiles removes the files of a form that a former try has parsed. The server knows
+// those of the last one alone.
+func (x *exchange) forgetFiles() {
+	if form := x.request.MultipartForm; form != nil && form != x.r.MultipartForm {
+		_ = form.RemoveAll() // there is nothing to do about a file that cannot be removed
 	}
 }
 

@@ -2,13 +2,17 @@ package semelhttp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -225,6 +229,66 @@ func TestTransactionRunsAgain(t *testing.T) {
 		t.Errorf("header %v, body %q; want those of the last try alone", w.Header(), w.Body)
 	}
 	s.want(t, 3, "10")
+}
+
+// What a try has left behind reads the request no more, and takes nothing from the next.
+func TestTransactionRunsAgainOnAWholeBody(t *testing.T) {
+	t.Parallel()
+	var bodies []io.Reader
+	s := newCounter(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		for i, former := range bodies {
+			if text, err := io.ReadAll(former); err == nil {
+				t.Errorf("the body of try %d: %q; want an error", i+1, text)
+			}
+		}
+		bodies = append(bodies, r.Body)
+		pay(200)(w, r)
+	})
+	s.losing = 2
+	wantAnswer(t, s.post("k", "10"), 200, "answer to 10")
+	s.want(t, 3, "10")
+}
+
+// The files of a form that a try has parsed go with it.
+func TestTransactionRunsAgainWithoutFormerFiles(t *testing.T) {
+	t.Parallel()
+	var files []string
+	s := newCounter(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseMultipartForm(0); err != nil {
+			t.Error(err)
+		}
+		f, err := r.MultipartForm.File["scan"][0].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if onDisk, ok := f.(*os.File); ok {
+			files = append(files, onDisk.Name())
+		}
+	})
+	s.losing = 1
+	form := new(bytes.Buffer)
+	m := multipart.NewWriter(form)
+	part, err := m.CreateFormFile("scan", "scan.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.Write([]byte("scanned"))
+	m.Close()
+	r := httptest.NewRequest(http.MethodPost, "/pay", form)
+	r.Header.Set("X-User", "alice")
+	r.Header.Set("Idempotency-Key", "k")
+	r.Header.Set("Content-Type", m.FormDataContentType())
+	s.whole.ServeHTTP(httptest.NewRecorder(), r)
+	if len(files) != 2 || files[0] == files[1] || r.MultipartForm == nil {
+		t.Fatalf("files %q, form %v; want one of each try, and the last one's form for the server", files, r.MultipartForm)
+	}
+	if _, err := os.Stat(files[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of the first try: %v; want none", err)
+	}
+	if err := r.MultipartForm.RemoveAll(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestTransactionThatIsNotCommitted(t *testing.T) {
