@@ -41,7 +41,10 @@ func (d *database) query(ctx context.Context, mode pgx.QueryExecMode, text strin
 		args = append([]any{mode}, args...)
 	}
 	rows, err := conn.Query(ctx, text, args...)
-	return drain(rows, err, each)
+	if err = drain(rows, err, each); err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // a pool that cancels may have cut short the wait for a standby
+	}
+	return err
 }
 
 func (d *database) Transact(ctx context.Context, f func(postgres.Querier) error) error {

@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/integration/internal/faultproxy"
@@ -211,6 +215,7 @@ func TestCancelledWaitForAStandbyIsNoSuccess(t *testing.T) {
 	for name, open := range drivers {
 		stores[name] = open(t, server.Database(t), 0)
 	}
+	stores["pgx that cancels"] = openCancelling(t, server.Database(t))
 	server.Set(t, "synchronous_standby_names", "nobody")
 	defer server.Set(t, "synchronous_standby_names", "")
 	for name, store := range stores {
@@ -228,6 +233,34 @@ func TestCancelledWaitForAStandbyIsNoSuccess(t *testing.T) {
 			t.Errorf("%s: a claim whose commit was cancelled: %v, %v; want no reply", name, res.Outcome, err)
 		}
 	}
+}
+
+// openCancelling opens a store on a pool that asks the server to cancel, as pgx can be
+// told to.
+func openCancelling(t testing.TB, dsn string) semel.Store {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: time.Minute}
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s, err := pgxstore.New(t.Context(), pool, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
 
 // A session whose isolation is not READ COMMITTED sees more conflicts, and no other
