@@ -18,7 +18,8 @@ import (
 type fake struct {
 	version string // empty: MariaDB
 	mu      sync.Mutex
-	log     []string // statements since the store is open
+	log     []string       // statements since the store is open
+	args    []driver.Value // of the last one that changed something
 	// answer says what a statement gives; ok false leaves it to fit.
 	answer func(query string) (r reply, ok bool)
 }
@@ -129,8 +130,11 @@ func (s *fakeStmt) Close() error { return nil }
 
 func (s *fakeStmt) NumInput() int { return -1 }
 
-func (s *fakeStmt) Exec([]driver.Value) (driver.Result, error) {
+func (s *fakeStmt) Exec(args []driver.Value) (driver.Result, error) {
 	r := s.fake.run(s.query)
+	s.fake.mu.Lock()
+	s.fake.args = args
+	s.fake.mu.Unlock()
 	return fakeResult(r), r.err
 }
 

@@ -3,6 +3,7 @@ package mysql
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/sqlrecord"
@@ -17,6 +18,9 @@ func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishR
 		return semel.FinishResult{}, err
 	}
 	defer s.gate.leave()
+	if size := len(p.Result.Data); p.State == semel.StateDone && size > s.maxResult {
+		return semel.FinishResult{}, fmt.Errorf("%w: mysql: max_allowed_packet has no room for a result of %d bytes; raise it", semel.ErrStoreFull, size)
+	}
 	if p.State == semel.StateDone && len(p.Result.Data) <= maxBatched {
 		f := &finish{p: p}
 		f.p.Result.Data = bytes.Clone(p.Result.Data)

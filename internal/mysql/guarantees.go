@@ -53,7 +53,7 @@ func (s server) promise() semel.Guarantees {
 	var works semel.Answer
 	note(s.longLockWait(), &works, works, "innodb_lock_wait_timeout is %s s in the store's sessions: a batch that meets an uncommitted transaction on one of its keys waits for it as long as the store's timeout allows; set innodb_lock_wait_timeout=1 in the DSN of the store.", s["innodb_lock_wait_timeout"])
 	note(s.on("innodb_rollback_on_timeout"), &works, works, "innodb_rollback_on_timeout is on: a Mark that waits too long for its key takes its caller's transaction with it; switch it off.")
-	note(s.maxText() < 1<<19, &works, works, "max_allowed_packet is %s: larger results are refused; use 16M or more.", s["max_allowed_packet"])
+	note(s.maxText() < 1<<19, &works, works, "max_allowed_packet is %s: larger results become tombstones; use 16M or more.", s["max_allowed_packet"])
 	return g
 }
 

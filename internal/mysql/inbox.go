@@ -96,11 +96,15 @@ func (s *Store) lockWaitTx(ctx context.Context, tx *sql.Tx, wait time.Duration) 
 	}, err
 }
 
-// FinishTx is [sqltx.Dialect]'s.
+// FinishTx is [sqltx.Dialect]'s. A result that the server does not take must not keep the
+// work from being committed: it becomes a tombstone.
 func (s *Store) FinishTx(ctx context.Context, tx *sql.Tx, p *semel.FinishParams) (bool, error) {
-	r := runner{store: s, tx: tx}
+	r, result := runner{store: s, tx: tx}, p.Result
+	if len(result.Data) > s.maxResult {
+		result = semel.StoredResult{Kind: semel.ResultTombstone}
+	}
 	m, d := expiryOf(p.Retention)
-	filled, err := r.exec(ctx, stmtFill, p.Key[:], p.Token[:], int64(p.Result.Kind), p.Result.Data, sqlrecord.Half(p.Retention), m, d)
+	filled, err := r.exec(ctx, stmtFill, p.Key[:], p.Token[:], int64(result.Kind), result.Data, sqlrecord.Half(p.Retention), m, d)
 	if err != nil || filled.rows > 0 {
 		return err == nil, err
 	}

@@ -159,3 +159,29 @@ func doneRow(p semel.ClaimParams) []driver.Value {
 	row[2] = int64(semel.StateDone)
 	return row
 }
+
+// A server hangs up at a statement that is too large for it, each time anew: such a
+// result must not be tried for ever, nor keep the effects from being committed.
+func TestResultsTooLargeForTheServer(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	s := openFake(t, f)
+	s.maxResult = 100
+	p := finishOf(1, 1)
+	p.Result.Data = make([]byte, 101)
+	if _, err := s.Finish(t.Context(), p); len(f.took()) > 0 {
+		t.Error("the result was sent")
+	} else {
+		wantOnly(t, err, semel.ErrStoreFull)
+	}
+	if found, err := s.FinishTx(t.Context(), beginOn(t, s), &p); err != nil || !found {
+		t.Errorf("in a transaction: %v, %v", found, err)
+	}
+	if kind, data := f.args[0], f.args[1].([]byte); kind != int64(semel.ResultTombstone) || len(data) > 0 {
+		t.Errorf("in a transaction: result kind %v with %d bytes; want a tombstone", kind, len(data))
+	}
+	p.Result.Data = p.Result.Data[:100]
+	if _, err := s.Finish(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,6 +74,19 @@ func (s server) maxText() int {
 		return 1 << 18
 	}
 	return min(packet/4, 1<<20)
+}
+
+// packetRoom is what a statement that carries a result needs beside it.
+const packetRoom = 1 << 10
+
+// maxResult is the size of results that the server takes. It hangs up at the beginning of
+// one that is larger, which looks like a lost reply whenever it is tried.
+func (s server) maxResult() int {
+	packet, err := strconv.Atoi(s["max_allowed_packet"])
+	if err != nil {
+		return math.MaxInt
+	}
+	return packet - packetRoom
 }
 
 // admit refuses a server on which the store can never work.

@@ -35,6 +35,7 @@ type Store struct {
 	// foundRows: the connections count rows that a statement met, not rows that it changed.
 	foundRows bool
 	maxText   int // of a batch's statement, in bytes
+	maxResult int // see server.maxResult
 	floor     floor
 	gate      gate
 	claims    *combiner.Combiner[*claim]
@@ -79,7 +80,7 @@ func (s *Store) start(ctx context.Context, o Options) (err error) {
 	}
 	s.dialect = newDialect(o.Prefix, s.server.mariadb())
 	s.texts = s.dialect.statements()
-	s.maxText = s.server.maxText()
+	s.maxText, s.maxResult = s.server.maxText(), s.server.maxResult()
 	if err := s.schema(ctx, o); err != nil {
 		return err
 	}
