@@ -67,6 +67,9 @@ func (c *call) command(ctx context.Context, text, confirm bool) *redis.Cmd {
 	return redis.NewCmd(ctx, args...)
 }
 
+// changes reports a call that may change something.
+func (c *call) changes() bool { return c.script == nil || c.script.writes }
+
 // writes reports a call that replicas are to have, unlike a mark.
 func (c *call) writes() bool { return c.script != nil && c.script.writes }
 

@@ -14,14 +14,14 @@ import (
 //
 // The server's own errors say that nothing was done: each script writes once, at its end,
 // and an error comes before that. A call that was never written was not executed either.
-// Everything else is unknown.
+// Everything else is unknown, unless the call only looks.
 func (c *call) verdict() error {
 	switch {
 	case c.err == nil:
 		return nil
 	case codeOf(c.err) == "WRONGTYPE":
 		return fmt.Errorf("redisstore: the key %.100q is no record, since it is no text: %w", c.key, &semel.RecordFormatError{})
-	case c.lost:
+	case c.lost && c.changes():
 		return noReply(c.err)
 	case strings.Contains(c.err.Error(), "OOM "):
 		return fmt.Errorf("%w: redis: %w%s", semel.ErrStoreFull, c.err, fix(c.err))
@@ -43,7 +43,7 @@ func ended(ctx context.Context) error {
 // unanswered is the error of a call whose caller did not wait for its end, or that was
 // not begun. From now on it is not sent, if it was not sent yet.
 func (c *call) unanswered(err error) error {
-	if errors.Is(err, combiner.ErrLeft) && !c.abandon() {
+	if errors.Is(err, combiner.ErrLeft) && !c.abandon() && c.changes() {
 		return noReply(err)
 	}
 	return unavailable(err)

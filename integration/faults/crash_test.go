@@ -149,7 +149,7 @@ func (l *load) check(t *testing.T, s semel.Store) (claims, results, lost int) {
 // durability, nothing that was acknowledged is lost.
 func TestServerKilledUnderLoad(t *testing.T) {
 	t.Parallel()
-	for _, b := range []backends.Backend{backends.PostgresPool(), backends.MariaDB()} {
+	for _, b := range []backends.Backend{backends.PostgresPool(), backends.MariaDB(), backends.Redis()} {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			server := b.Private(t, nil)
@@ -204,6 +204,7 @@ func TestServerThatForgets(t *testing.T) {
 	}{
 		{backends.PostgresPool(), map[string]string{"synchronous_commit": "off", "wal_writer_delay": "10s"}},
 		{backends.MariaDB(), map[string]string{"innodb_flush_log_at_trx_commit": "0"}},
+		{backends.Redis(), map[string]string{"appendonly": "no"}},
 	} {
 		t.Run(test.backend.Name, func(t *testing.T) {
 			t.Parallel()

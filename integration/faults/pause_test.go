@@ -27,7 +27,7 @@ const (
 // the next one begins, and he is fenced.
 func TestServerPausedBeyondTheLease(t *testing.T) {
 	t.Parallel()
-	for _, b := range []backends.Backend{backends.PostgresPool(), backends.MariaDB()} {
+	for _, b := range []backends.Backend{backends.PostgresPool(), backends.MariaDB(), backends.Redis()} {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			server := b.Private(t, nil)

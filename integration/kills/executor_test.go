@@ -105,5 +105,7 @@ func transactOn(h *backends.Handle) (transact, error) {
 			})
 		}, err
 	}
-	return nil, fmt.Errorf("no transactional mode on %T", h.Store)
+	return func(context.Context, semel.Op, func(context.Context, exec) (string, error)) (semel.Result[string], error) {
+		return semel.Result[string]{}, fmt.Errorf("no transactional mode on %T", h.Store)
+	}, nil
 }

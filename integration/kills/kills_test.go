@@ -13,7 +13,7 @@ import (
 func share(t *testing.T, b backends.Backend) int {
 	t.Helper()
 	drivers := 0
-	for _, other := range backends.All() {
+	for _, other := range backends.Leased() {
 		if other.Engine == b.Engine {
 			drivers++
 		}
@@ -28,7 +28,7 @@ func share(t *testing.T, b backends.Backend) int {
 // never a second one; who asks where the effect would be clears every doubt up.
 func TestWorkersUnderLeases(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends.All() {
+	for _, b := range backends.Leased() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			c := newCampaign(t, b)

@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 // where there is a server, a third one whose connections break.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends.All() {
+	for _, b := range backends.Leased() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			dsn := b.Database(t)

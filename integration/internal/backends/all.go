@@ -12,12 +12,15 @@ func Servers() []Backend {
 	}
 }
 
-// All are those that outlive their process.
+// All are databases that outlive their process.
 func All() []Backend { return append(Servers(), SQLite()) }
+
+// Leased are those whose records outlive their process, beside the rows or with them.
+func Leased() []Backend { return append(All(), Redis()) }
 
 // Named is the backend of this name, for a child process.
 func Named(name string) (Backend, error) {
-	for _, b := range All() {
+	for _, b := range Leased() {
 		if b.Name == name {
 			return b, nil
 		}

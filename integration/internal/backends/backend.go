@@ -45,9 +45,10 @@ type Store interface {
 // Handle is an opened store.
 type Handle struct {
 	Store Store
-	// DB is the same database, for rows of the caller's own.
+	// DB is the same database, or one beside Redis, for rows of the caller's own.
 	DB *sql.DB
 
+	redis   *redisRecords // nil for a database of SQL
 	dialect dialect
 	closers []func() error // in their order
 }
@@ -83,6 +84,12 @@ func (h *Handle) Pass(ctx context.Context, d time.Duration, expiry bool, keys ..
 		set += ", expires_at = expires_at - %[1]d"
 	}
 	for _, key := range keys {
+		if h.redis != nil {
+			if err := h.redis.pass(ctx, d, expiry, key); err != nil {
+				return err
+			}
+			continue
+		}
 		statement := fmt.Sprintf("UPDATE semel_record SET "+set+" WHERE %[2]s = %[3]s", d.Microseconds(), h.dialect.quote("key"), h.dialect.key(key))
 		if _, err := h.DB.ExecContext(ctx, statement); err != nil {
 			return err
@@ -93,6 +100,9 @@ func (h *Handle) Pass(ctx context.Context, d time.Duration, expiry bool, keys ..
 
 // Kept says whether there is a row of this key, expired or not.
 func (h *Handle) Kept(ctx context.Context, key semel.KeyID) (there bool, err error) {
+	if h.redis != nil {
+		return h.redis.kept(ctx, key)
+	}
 	statement := fmt.Sprintf("SELECT count(*) > 0 FROM semel_record WHERE %s = %s", h.dialect.quote("key"), h.dialect.key(key))
 	err = h.DB.QueryRowContext(ctx, statement).Scan(&there)
 	return there, err
