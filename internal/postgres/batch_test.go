@@ -39,9 +39,9 @@ func inOrder(t *Text) func(text string, args []any) ([][]any, error) {
 				rows = append(rows, freshRow(key))
 			}
 			return rows, nil
-		case t.finish, t.renew:
+		case t.finish, t.done, t.renew:
 			return [][]any{{false}}, nil
-		case t.finishMany, t.renewMany:
+		case t.finishMany, t.doneMany, t.renewMany:
 			for _, key := range keysOf(args) {
 				rows = append(rows, []any{key[:], false})
 			}
@@ -285,7 +285,7 @@ func TestOwnersCallsOfAKindShareAStatement(t *testing.T) {
 		}
 		close(g.gate)
 		callers.Wait()
-		wantLog(t, f, "finish", "renew many", "finish many")
+		wantLog(t, f, "done", "renew many", "done many")
 	})
 }
 
@@ -298,9 +298,9 @@ func TestOwnerWhoIsNoneIsFenced(t *testing.T) {
 		g := &gated{gate: make(chan struct{})}
 		g.then = func(query string, args []any) ([][]any, error) {
 			switch query {
-			case text.finishMany:
+			case text.doneMany:
 				return [][]any{{[]byte{2, 15: 0}, false}}, nil
-			case text.finishWhy:
+			case text.doneWhy:
 				return [][]any{recordRow(false, semel.StateRunning, semel.KeyID{1}, semel.Token{9}, fakeNow+1e6)}, nil
 			}
 			return inOrder(text)(query, args)
@@ -317,7 +317,7 @@ func TestOwnerWhoIsNoneIsFenced(t *testing.T) {
 		if errs[0] != nil || !errors.Is(errs[1], semel.ErrFenced) || errs[2] != nil {
 			t.Errorf("answers %v; want the second one fenced", errs)
 		}
-		wantLog(t, f, "finish", "finish many", "finish why")
+		wantLog(t, f, "done", "done many", "done why")
 	})
 }
 
@@ -333,9 +333,9 @@ func TestRowsOfAFailedCommitCountForNothing(t *testing.T) {
 				return [][]any{newRow()}, coded("40001")
 			case text.insert:
 				return [][]any{recordRow(true, semel.StateRunning, semel.KeyID{1}, semel.Token{}, 0)}, nil
-			case text.finish:
+			case text.done:
 				return [][]any{{false}}, coded("40001")
-			case text.finishWhy:
+			case text.doneWhy:
 				return [][]any{recordRow(true, semel.StateDone, semel.KeyID{1}, semel.Token{}, 0)}, nil
 			}
 			return nil, nil
@@ -346,7 +346,7 @@ func TestRowsOfAFailedCommitCountForNothing(t *testing.T) {
 		if _, err := s.Finish(t.Context(), finishOf(1, semel.StateDone)); err != nil {
 			t.Errorf("Finish: %v", err)
 		}
-		wantLog(t, f, "new", "insert", "finish", "finish why")
+		wantLog(t, f, "new", "insert", "done", "done why")
 	})
 }
 

@@ -41,6 +41,7 @@ func (f *fake) nameOf(text string) string {
 	for name, other := range map[string]string{
 		"new": f.text.insertNew, "insert": f.text.insert, "insert many": f.text.insertMany, "take": f.text.retake, "read": f.text.read,
 		"finish": f.text.finish, "finish many": f.text.finishMany, "finish why": f.text.finishWhy,
+		"done": f.text.done, "done many": f.text.doneMany, "done why": f.text.doneWhy,
 		"renew": f.text.renew, "renew many": f.text.renewMany, "renew why": f.text.renewWhy, "notify": f.text.notify,
 	} {
 		if text == other {

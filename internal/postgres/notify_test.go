@@ -27,7 +27,7 @@ func TestNotificationsOnlyForThoseWhoWait(t *testing.T) {
 				defer mu.Unlock()
 				sent = append(sent, args[1])
 				return nil, nil
-			case text.finish, text.renew:
+			case text.finish, text.done, text.renew:
 				return [][]any{{args[1] != uuid(semel.KeyID{9})}}, nil
 			}
 			return nil, nil
@@ -49,7 +49,7 @@ func TestNotificationsOnlyForThoseWhoWait(t *testing.T) {
 		if want := []any{"{" + uuid(semel.KeyID{1}) + "}", two.arg()}; !slices.Equal(sent, want) {
 			t.Errorf("notifications %q; want %q", sent, want)
 		}
-		wantLog(t, f, "finish", "finish", "notify", "finish", "finish", "renew", "notify")
+		wantLog(t, f, "done", "done", "notify", "done", "done", "renew", "notify")
 	})
 }
 

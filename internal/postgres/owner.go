@@ -25,7 +25,7 @@ func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishR
 		return semel.FinishResult{}, err
 	}
 	p.Result.Data = bytes.Clone(p.Result.Data)
-	return semel.FinishResult{}, s.move(ctx, &finish{p: p})
+	return semel.FinishResult{}, s.move(ctx, finishing(&p))
 }
 
 // Renew is [semel.Store.Renew].
@@ -58,7 +58,7 @@ func (s *Store) move(ctx context.Context, op transition) error {
 			return failure(err)
 		}
 	}
-	if _, ends := op.(*finish); ends && waited {
+	if op.ends() && waited {
 		s.told.add(o.key)
 	}
 	return nil
@@ -69,7 +69,7 @@ func (s *Store) move(ctx context.Context, op transition) error {
 func (s *Store) flushOwners(ctx context.Context, batch []*combiner.Call[*owner]) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	for _, kind := range []string{s.text.renew, s.text.checkpoint, s.text.finish} {
+	for _, kind := range []string{s.text.renew, s.text.checkpoint, s.text.done, s.text.finish} {
 		s.flushKind(ctx, ofKind(batch, s.text, kind))
 	}
 	return nil
@@ -157,6 +157,20 @@ func (f *finish) many(t *Text, wait Wait, all []*owner) (string, []any) {
 		causes.arg(), halves.arg(), retentions.arg(), unrun.arg())
 }
 
+func (d *done) many(t *Text, wait Wait, all []*owner) (string, []any) {
+	n := len(all)
+	kinds, results, halves, retentions := newArray(n, 1), newPieces(n), newArray(n, 12), newArray(n, 12)
+	for _, o := range all {
+		p := &o.op.(*done).p
+		kinds.int(int64(p.Result.Kind))
+		results.add(p.Result.Data)
+		halves.int(sqlrecord.Half(p.Retention))
+		retentions.int(micros(p.Retention))
+	}
+	return t.doneMany, append(manyArgs(wait, all), kinds.arg(), results.arg(), results.starts.arg(), results.sizes.arg(),
+		halves.arg(), retentions.arg())
+}
+
 func (r *renew) many(t *Text, wait Wait, all []*owner) (string, []any) {
 	leases, policies := newArray(len(all), 9), newArray(len(all), 1)
 	for _, o := range all {
@@ -179,17 +193,8 @@ func (c *checkpoint) many(t *Text, wait Wait, all []*owner) (string, []any) {
 func manyArgs(wait Wait, all []*owner) []any {
 	keys, tokens := newArray(len(all), 32), newArray(len(all), 32)
 	for _, o := range all {
-		var token semel.Token
-		switch op := o.op.(type) {
-		case *finish:
-			token = op.p.Token
-		case *renew:
-			token = op.p.Token
-		case *checkpoint:
-			token = op.p.Token
-		}
 		keys.uuid(o.key)
-		tokens.uuid(token)
+		tokens.uuid(o.op.token())
 	}
 	args := make([]any, 0, 13)
 	return append(args, string(wait), keys.arg(), tokens.arg(), int64(len(all)))

@@ -14,13 +14,15 @@ func (t *Text) Finish(ctx context.Context, q Querier, wait Wait, p *semel.Finish
 	if err := sqlrecord.CheckFinish(p); err != nil {
 		return false, err
 	}
-	f := finish{p: *p}
-	return t.owner(ctx, q, wait, &f)
+	return t.owner(ctx, q, wait, finishing(p))
 }
 
 // transition is what an owner does to the running record.
 type transition interface {
 	key() semel.KeyID
+	token() semel.Token
+	// ends reports that waiters are to be told.
+	ends() bool
 	// args are the parameters of the statement for one key, after the wait.
 	args() []any
 	// texts are that statement, and the one that says why it changed nothing.
@@ -65,13 +67,31 @@ func (t *Text) ownerWhy(ctx context.Context, q Querier, wait Wait, op transition
 	return false, errBusy
 }
 
+// finishing is the transition of a finish.
+func finishing(p *semel.FinishParams) transition {
+	if p.State == semel.StateDone && !p.Unrun {
+		return &done{finish{p: *p}}
+	}
+	return &finish{p: *p}
+}
+
 type finish struct{ p semel.FinishParams }
 
 func (f *finish) key() semel.KeyID { return f.p.Key }
 
+func (f *finish) token() semel.Token { return f.p.Token }
+
+func (*finish) ends() bool { return true }
+
 func (f *finish) texts(t *Text) (plain, why string) { return t.finish, t.finishWhy }
 
-func (f *finish) args() []any { return finishArgs("", &f.p)[1:] }
+func (f *finish) args() []any {
+	kept := sqlrecord.Kept(&f.p)
+	return []any{
+		uuid(f.p.Key), uuid(f.p.Token), int64(f.p.State), int64(kept.Kind), null(kept.Data), int64(f.p.Cause),
+		sqlrecord.Half(f.p.Retention), micros(f.p.Retention), f.p.Unrun,
+	}
+}
 
 func (f *finish) applies(r *sqlrecord.Row) bool {
 	return r.OwnedBy(f.p.Token) && (r.State == semel.StateRunning || r.State == semel.StateInDoubt && !f.p.Unrun)
@@ -79,19 +99,25 @@ func (f *finish) applies(r *sqlrecord.Row) bool {
 
 func (f *finish) unmoved(r *sqlrecord.Row) error { return sqlrecord.Unfinished(r, &f.p) }
 
-// finishArgs are the parameters of [Text.Finish], which answers one row, whether
-// somebody waits, if the record has moved.
-func finishArgs(wait Wait, p *semel.FinishParams) []any {
-	kept := sqlrecord.Kept(p)
+// done is a finish with done, which has statements of its own.
+type done struct{ finish }
+
+func (d *done) texts(t *Text) (plain, why string) { return t.done, t.doneWhy }
+
+func (d *done) args() []any {
 	return []any{
-		string(wait), uuid(p.Key), uuid(p.Token), int64(p.State), int64(kept.Kind), null(kept.Data), int64(p.Cause),
-		sqlrecord.Half(p.Retention), micros(p.Retention), p.Unrun,
+		uuid(d.p.Key), uuid(d.p.Token), int64(d.p.Result.Kind), null(d.p.Result.Data),
+		sqlrecord.Half(d.p.Retention), micros(d.p.Retention),
 	}
 }
 
 type renew struct{ p semel.RenewParams }
 
 func (r *renew) key() semel.KeyID { return r.p.Key }
+
+func (r *renew) token() semel.Token { return r.p.Token }
+
+func (*renew) ends() bool { return false }
 
 func (r *renew) texts(t *Text) (plain, why string) { return t.renew, t.renewWhy }
 
@@ -106,6 +132,10 @@ func (r *renew) unmoved(*sqlrecord.Row) error { return semel.ErrFenced }
 type checkpoint struct{ p semel.CheckpointParams }
 
 func (c *checkpoint) key() semel.KeyID { return c.p.Key }
+
+func (c *checkpoint) token() semel.Token { return c.p.Token }
+
+func (*checkpoint) ends() bool { return false }
 
 func (c *checkpoint) texts(t *Text) (plain, why string) { return t.checkpoint, t.checkpointWhy }
 

@@ -16,6 +16,7 @@ type Text struct {
 	// An owner's transitions: for one key; for a batch; for one key, with the record
 	// as the answer, which says why it did not move.
 	finish, finishMany, finishWhy             string
+	done, doneMany, doneWhy                   string // a finish with done, most of all
 	renew, renewMany, renewWhy                string
 	checkpoint, checkpointMany, checkpointWhy string
 
@@ -49,6 +50,8 @@ var conditions = []string{
 	"{free}", "(r.state = 2 OR r.state = 1 AND r.policy = 1 AND r.lease_until <= " + clock + ")",
 	// doubt: in doubt, written down or by lapse.
 	"{doubt}", "(r.state = 4 OR r.state = 1 AND r.policy = 2 AND r.lease_until <= " + clock + ")",
+	// unexpired: not gone, of a record that is running or in doubt.
+	"{unexpired}", "(r.state <> 1 OR r.policy <> 1 OR greatest(r.expires_at, r.lease_until) > " + clock + ")",
 	// alive: running under a live lease.
 	"{alive}", "(r.state = 1 AND r.lease_until > " + clock + ")",
 	// bounded: limits the wait for a row that another transaction holds, see Wait.
@@ -91,6 +94,7 @@ func NewText(prefix string) *Text {
 	return &Text{
 		insertNew: x(textNew), insert: x(textInsert), insertMany: x(textInsertMany), retake: x(textTake),
 		finish: x(textFinish + "r.waited"), finishMany: x(textFinishMany), finishWhy: x(explained(textFinish)),
+		done: x(textDone + "r.waited"), doneMany: x(textDoneMany), doneWhy: x(explained(textDone)),
 		renew: x(textRenew + "r.waited"), renewMany: x(textRenewMany), renewWhy: x(explained(textRenew)),
 		checkpoint: x(textCheckpoint + "r.waited"), checkpointMany: x(textCheckpointMany), checkpointWhy: x(explained(textCheckpoint)),
 		read: x(textSelect), list: x(textList),

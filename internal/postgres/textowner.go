@@ -3,8 +3,10 @@ package postgres
 // The statements of a record's owner; $1 is the wait. Each has three forms: for one
 // key; for a batch; and, where the first changed nothing, one that says why not.
 
-// owned begins the condition of each: the caller's token.
-const owned = ` AND {bounded} AND r.format = 1 AND r.token <> {zero} AND NOT {gone}`
+// owned begins the condition of each, whose state is running or in doubt: the
+// caller's token. A session builds the expressions of a statement anew at each
+// execution, so there are as few as can be.
+const owned = ` AND {bounded} AND r.format = 1 AND r.token <> {zero} AND {unexpired}`
 
 // batch makes a statement for many keys. The rows are found in the order of the
 // keys, by the index, and then by their places: with a LIMIT
@@ -67,6 +69,31 @@ var (
 		`$2::uuid[], $3::uuid[], $5::smallint[], $6::smallint[], $8::integer[], $9::integer[], $10::smallint[], $11::bigint[], $12::bigint[], $13::boolean[])
 		AS u(key, token, state, kind, start, size, cause, half, retention, unrun)`,
 		` AND (r.state = 1 OR r.state = 4 AND NOT i.unrun)`)
+)
+
+// doneSet is finishSet for done.
+func doneSet(kind, result, half, retention string) string {
+	return `
+	state = 3,
+	result_kind = ` + kind + `,
+	result = ` + result + `,
+	checkpoint = NULL,
+	doubt_since = 0,
+	cause = 0,
+	expires_at = CASE WHEN r.expires_at - {clock} >= ` + half + ` THEN r.expires_at WHEN ` + retention + ` < 0 THEN {never} ELSE {clock} + ` + retention + ` END`
+}
+
+// textDone: $2 key $3 token $4 result_kind $5 result $6 half of the retention,
+// rounded up $7 retention, negative for forever
+var (
+	textDone = single(doneSet("$4::smallint", "$5::bytea", "$6::bigint", "$7::bigint"), ` AND r.state IN (1, 4)`)
+	// $2 keys $3 tokens $4 their number $5 result_kinds $6 results, one after the other
+	// $7 where each begins, from 1 $8 lengths, negative for none $9 halves $10 retentions
+	textDoneMany = batch(
+		doneSet("i.kind", "CASE WHEN i.size >= 0 THEN substr($6::bytea, i.start, i.size) END", "i.half", "i.retention"),
+		`$2::uuid[], $3::uuid[], $5::smallint[], $7::integer[], $8::integer[], $9::bigint[], $10::bigint[])
+		AS u(key, token, kind, start, size, half, retention)`,
+		` AND r.state IN (1, 4)`)
 )
 
 // textRenew: $2 key $3 token $4 lease $5 policy
