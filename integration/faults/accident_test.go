@@ -64,8 +64,8 @@ func (a accident) during(t *testing.T, p *faultproxy.Proxy, nth int, call func(c
 	return err
 }
 
-// number matches the nth statement on records. What opens or ends a transaction is
-// counted with them.
+// number matches the nth statement on records, or script. What opens or ends a
+// transaction is counted with them.
 func number(n int) func(string) bool {
 	return func(statement string) bool {
 		if !counts(statement) {
@@ -83,7 +83,7 @@ func counts(statement string) bool {
 	if strings.HasPrefix(s, "SELECT") && !strings.Contains(s, "SEMEL_RECORD") {
 		return false
 	}
-	for _, word := range []string{"BEGIN", "START", "COMMIT", "ROLLBACK"} {
+	for _, word := range []string{"BEGIN", "START", "COMMIT", "ROLLBACK", "EVALSHA"} {
 		if strings.HasPrefix(s, word) {
 			return true
 		}

@@ -35,7 +35,7 @@ func newEngine(t *testing.T, s semel.Store) *semel.Engine {
 // until he has an answer: the work has run once.
 func TestAccidentsOfOperations(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends.Servers() {
+	for _, b := range append(backends.Servers(), backends.Redis()) {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			l := newLine(t, b)

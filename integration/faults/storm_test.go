@@ -25,7 +25,7 @@ const (
 // have the same answer.
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends.Servers() {
+	for _, b := range append(backends.Servers(), backends.Redis()) {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			s := &storm{line: newLine(t, b), quit: make(chan struct{})}

@@ -83,28 +83,6 @@ func transitions() []transition {
 	}
 }
 
-// accident is what may happen to a command.
-type accident struct {
-	name     string
-	fault    func(until <-chan struct{}) faultproxy.Fault
-	executed bool
-}
-
-func accidents() []accident {
-	plain := func(f faultproxy.Fault) func(<-chan struct{}) faultproxy.Fault {
-		return func(<-chan struct{}) faultproxy.Fault { return f }
-	}
-	return []accident{
-		{"it never arrives", plain(faultproxy.CutBefore()), false},
-		{"its reply is lost", plain(faultproxy.CutReply()), true},
-		{"the connection is closed in place of a reply", plain(faultproxy.CloseReply()), true},
-		{"the connection breaks while it is on its way", plain(faultproxy.Reset()), true},
-		{"it arrives when its caller has gone", faultproxy.Delay, true},
-		{"its reply comes when its caller has gone", faultproxy.DelayReply, true},
-		{"the connection hangs", plain(faultproxy.Blackhole()), false},
-	}
-}
-
 // line is a store behind a proxy, and the same records without one.
 type line struct {
 	proxy    *faultproxy.Proxy
@@ -125,51 +103,9 @@ func newLine(t *testing.T, o *redis.Options) *line {
 	return l
 }
 
-// Field faults: the reply to a claim is lost, the client library sends it again, and the
-// caller waits for itself; the store answers after the caller's deadline and leaves an
-// orphan; a store error lets the work run without a claim.
+// Field fault: the reply to a claim is lost, the client library sends it again, and the
+// caller waits for itself. Package faults has what befalls a client that does not.
 //
-// What the caller is told agrees with what has happened, and asking again answers as if
-// nothing had.
-func TestAccidents(t *testing.T) {
-	t.Parallel()
-	l := newLine(t, &redis.Options{MaxRetries: -1})
-	for _, tr := range transitions() {
-		for _, a := range accidents() {
-			l.suffers(t, tr, a)
-		}
-	}
-}
-
-func (l *line) suffers(t *testing.T, tr transition, a accident) {
-	t.Helper()
-	r := &record{key: newKey(), token: semel.NewToken()}
-	tr.prepare(t, l.directly, r)
-	until := make(chan struct{})
-	armed := l.proxy.Arm(faultproxy.Starts("EVALSHA"), a.fault(until))
-	ctx, cancel := soon(t)
-	defer cancel()
-	if err := tr.call(ctx, l.through, r); !noReply(err) {
-		t.Errorf("%s, %s: %v; want ErrNoReply", tr.name, a.name, err)
-	}
-	<-armed.Fired()
-	close(until)
-	for a.executed && !tr.done(read(t, l.directly, r.key)) && t.Context().Err() == nil {
-		// it is executed when the server comes to it
-	}
-	if !a.executed && tr.done(read(t, l.directly, r.key)) {
-		t.Errorf("%s, %s: it was executed", tr.name, a.name)
-	}
-	for name, s := range map[string]*redisstore.Store{"through the proxy": l.through, "elsewhere": l.directly} {
-		if err := tr.call(t.Context(), s, r); err != nil {
-			t.Errorf("%s, %s, asked again %s: %v", tr.name, a.name, name, err)
-		}
-	}
-	if !tr.done(read(t, l.directly, r.key)) {
-		t.Errorf("%s, %s: the record is %+v", tr.name, a.name, read(t, l.directly, r.key))
-	}
-}
-
 // The client sends scripts again by itself: three executions, and success. The caller
 // must not meet its own claim as somebody else's.
 func TestClientSendsAgain(t *testing.T) {
