@@ -10,6 +10,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/postgres"
+	"github.com/semel-go/semel/internal/waitroom"
 )
 
 // Store keeps records in PostgreSQL. Make one with [New]. All methods may be
@@ -24,7 +25,8 @@ type Store struct {
 	inner   *postgres.Store
 	pool    *pgxpool.Pool
 	db      *database
-	waiters *waiters
+	line    *line
+	room    *waitroom.Room
 }
 
 // records are the methods that package sqlstore has too.
@@ -69,15 +71,16 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Store, error)
 	if listen == nil && !pooled {
 		listen = pool.Config().ConnConfig
 	}
-	w := newWaiters(listen)
+	l := &line{config: listen}
+	room := waitroom.New(l.open)
 	s, err := postgres.New(ctx, db, postgres.Options{
-		Prefix: o.Prefix, MaxBatch: o.MaxBatch, Timeout: o.Timeout, NoMigrate: o.NoMigrate, Ended: w.tell,
+		Prefix: o.Prefix, MaxBatch: o.MaxBatch, Timeout: o.Timeout, NoMigrate: o.NoMigrate, Ended: room.Tell,
 	})
 	if err != nil {
 		return nil, err
 	}
-	w.channel = postgres.TextOf(s).Channel()
-	return &Store{records: s, inner: s, pool: pool, db: db, waiters: w}, nil
+	l.channel = postgres.TextOf(s).Channel()
+	return &Store{records: s, inner: s, pool: pool, db: db, line: l, room: room}, nil
 }
 
 // connect looks who is at the other end of a connection. A pooler gives itself away by
@@ -106,6 +109,6 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 // Close waits for calls under way, and ends the connection that listens. Calls from
 // then on answer [semel.ErrStoreUnavailable]. The pool stays open.
 func (s *Store) Close() error {
-	s.waiters.close()
+	s.room.Close()
 	return s.inner.Close()
 }
