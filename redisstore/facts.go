@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -55,6 +56,27 @@ func (f *facts) product() string {
 		return "valkey"
 	}
 	return "redis"
+}
+
+// String is what a server is, in a sentence.
+func (f *facts) String() string {
+	told := func(name string) string { return cmp.Or(f.info[name], "unknown") }
+	text := fmt.Sprintf("%s %s, %d replicas; appendonly %s, appendfsync %s, maxmemory-policy %s", f.product(), cmp.Or(f.info["valkey_version"], told("redis_version")),
+		f.replicas(), onOff(f.info["aof_enabled"]), cmp.Or(f.fsync, "unknown"), told("maxmemory_policy"))
+	if f.clustered() {
+		text += "; one of a cluster"
+	}
+	return text + "."
+}
+
+func onOff(flag string) string {
+	switch flag {
+	case "0":
+		return "no"
+	case "1":
+		return "yes"
+	}
+	return "unknown"
 }
 
 // old reports a version of Redis before 6.2, where SET has no PXAT. Other products

@@ -32,7 +32,7 @@ func (s *Store) Guarantees(ctx context.Context, _ semel.GuaranteesParams) (g sem
 		p.failover(&f, sentinel(client), s.options.Replicas)
 	}
 	if s.deaf {
-		p.Notes = append(p.Notes, fmt.Sprintf("The user may not publish on the channel %s: those who wait look every two seconds.", s.channel()))
+		p.note("The user may not publish on the channel %s: those who wait poll.", s.channel())
 	}
 	return p.Guarantees, nil
 }
@@ -56,6 +56,11 @@ func (p *promise) lower(field *semel.Answer, to semel.Answer, format string, arg
 	if *field != semel.No {
 		*field = to
 	}
+	p.note(format, args...)
+}
+
+// note says something once.
+func (p *promise) note(format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, note) {
 		p.Notes = append(p.Notes, note)
 	}
@@ -64,6 +69,7 @@ func (p *promise) lower(field *semel.Answer, to semel.Answer, format string, arg
 // server is what one server promises.
 func (p *promise) server(f *facts) {
 	p.Store = f.product()
+	p.note("%s", f)
 	switch {
 	case f.replica():
 		p.lower(&p.SingleRegister, semel.No, "The server is a replica now: nothing can be claimed here, and what it tells may be old.")
