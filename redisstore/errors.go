@@ -71,6 +71,8 @@ func fix(err error) string {
 		return " (check username and password of the client)"
 	case strings.Contains(text, "MISCONF "):
 		return " (the server cannot save its data: look at its log and its disk)"
+	case strings.Contains(text, "syntax error"):
+		return " (a mark in one command needs Redis 7.0; semel.FirstTime needs 6.2)"
 	case strings.Contains(text, "CLUSTERDOWN "):
 		return " (a part of the cluster has no primary)"
 	}
