@@ -118,13 +118,14 @@ func TestCallerGoes(t *testing.T) {
 	s := scriptedBy(t, &redis.Options{MaxRetries: -1, PoolSize: 1, PipelinePoolSize: -1, PoolTimeout: time.Hour, ReadTimeout: -1}, said)
 	s.options.Timeout = time.Hour
 	s.route = newRoute(s.client, s.options)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	told := make(chan error, 2)
-	go func() { told <- claim(ctx, s) }()
-	said <- silence // the call has come
+	told := make(chan error)
+	going := func(ctx context.Context) { told <- claim(ctx, s) }
+	go going(t.Context())
+	for s.client.PoolStats().TotalConns == 0 {
+		runtime.Gosched()
+	}
 	waiting, give := context.WithCancel(t.Context())
-	go func() { told <- claim(waiting, s) }()
+	go going(waiting)
 	for s.client.PoolStats().PendingRequests == 0 { // for the only connection
 		runtime.Gosched()
 	}
@@ -132,7 +133,20 @@ func TestCallerGoes(t *testing.T) {
 	if err := <-told; errors.Is(err, semel.ErrNoReply) || !errors.Is(err, semel.ErrStoreUnavailable) {
 		t.Errorf("a call that was never written: %v; want unavailable", err)
 	}
-	cancel()
+	const acquired = "*2\r\n:6\r\n:1\r\n"
+	said <- acquired // to the first call; its connection is free
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+	go going(t.Context())
+	said <- acquired // to the next call that is written
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+	hanging, hangUp := context.WithCancel(t.Context())
+	go going(hanging)
+	said <- silence
+	hangUp()
 	if err := <-told; !errors.Is(err, semel.ErrNoReply) {
 		t.Errorf("a call that was written: %v; want no reply", err)
 	}

@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -131,7 +132,7 @@ func TestHungServerDelaysItsKeysOnly(t *testing.T) {
 		}
 	}
 	hung.Pause(t)
-	ctx, cancel := soon(t)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var waiting sync.WaitGroup
 	for _, key := range here {
@@ -142,10 +143,11 @@ func TestHungServerDelaysItsKeysOnly(t *testing.T) {
 		})
 	}
 	for _, key := range there {
-		if res, err := store.Claim(ctx, claimOf(key, semel.NewToken())); err != nil || res.Outcome != semel.ClaimAcquired {
+		if res, err := store.Claim(t.Context(), claimOf(key, semel.NewToken())); err != nil || res.Outcome != semel.ClaimAcquired {
 			t.Errorf("a claim elsewhere: %v, %v", res.Outcome, err)
 		}
 	}
+	cancel()
 	waiting.Wait()
 	hung.Resume(t)
 }
