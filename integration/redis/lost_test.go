@@ -88,12 +88,13 @@ type line struct {
 	proxy    *faultproxy.Proxy
 	through  *redisstore.Store
 	directly *redisstore.Store
+	password string
 }
 
 func newLine(t *testing.T, o *redis.Options) *line {
 	t.Helper()
 	server := engines.Redis(t)
-	l := &line{proxy: faultproxy.Redis(t, server.Addr())}
+	l := &line{proxy: faultproxy.Redis(t, server.Addr()), password: server.Password()}
 	prefix := &redisstore.Options{Prefix: newPrefix()}
 	l.directly = openStore(t, clientOf(t, server.URL()), prefix)
 	o.Addr, o.Password, o.ContextTimeoutEnabled = l.proxy.Addr(), server.Password(), true
