@@ -10,7 +10,7 @@ import (
 // The parameters of the scripts, as they unpack them: little-endian, without gaps.
 
 func claimParams(p *semel.ClaimParams) []byte {
-	b := make([]byte, 0, 73+labelsSize(p))
+	b := make([]byte, 0, 72+labelsSize(p))
 	b = append(b, byte(p.Policy), flag(p.Mark), flag(p.Recovering))
 	b = binary.LittleEndian.AppendUint32(b, uint32(max(p.MaxAttempts, 0)))
 	b = appendSpan(b, min(p.Lease, longest))
