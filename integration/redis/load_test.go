@@ -58,7 +58,9 @@ func TestOneOwnerAtATime(t *testing.T) {
 				}
 				own(p.Token, res.Record)
 				disown()
-				finish(t, s, semel.FinishParams{Key: key, Token: p.Token, State: semel.StateReleased, Retention: retention})
+				if _, err := s.Finish(t.Context(), semel.FinishParams{Key: key, Token: p.Token, State: semel.StateReleased, Retention: retention}); err != nil {
+					t.Errorf("release: %v", err)
+				}
 			}
 		})
 	}

@@ -15,13 +15,15 @@ import (
 )
 
 // cycle claims a new key and finishes it.
-func cycle(ctx context.Context, s *redisstore.Store) error {
+func cycle(ctx context.Context, s *redisstore.Store) error { return cycleWith(ctx, s, "result") }
+
+func cycleWith(ctx context.Context, s *redisstore.Store, result string) error {
 	p := claimOf(newKey(), semel.NewToken())
 	res, err := s.Claim(ctx, p)
 	if err != nil || res.Outcome != semel.ClaimAcquired {
 		return errors.Join(err, right(res.Outcome == semel.ClaimAcquired, nil))
 	}
-	_, err = s.Finish(ctx, doneOf(p.Key, p.Token, "result"))
+	_, err = s.Finish(ctx, doneOf(p.Key, p.Token, result))
 	return err
 }
 

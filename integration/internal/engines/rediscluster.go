@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,20 +149,38 @@ func (c *RedisCluster) Owner(t testing.TB, asked *RedisServer, key string) *Redi
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, err := client.ClusterSlots(t.Context()).Result()
+	nodes, err := client.ClusterNodes(t.Context()).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range ranges {
-		if int(slot) >= r.Start && int(slot) <= r.End {
-			for _, n := range c.Nodes {
-				if n.Addr() == r.Nodes[0].Addr {
-					return n
-				}
-			}
+	for line := range strings.Lines(nodes) {
+		// name, address, flags, primary, ping, pong, epoch, link, slots; those of primaries only
+		fields := strings.Fields(line)
+		if len(fields) > 8 && slices.ContainsFunc(fields[8:], func(slots string) bool { return has(slots, int(slot)) }) {
+			return c.named(fields[0])
 		}
 	}
 	t.Fatalf("no node has slot %d", slot)
+	return nil
+}
+
+// has reads a slot or a range of slots, as CLUSTER NODES writes them.
+func has(slots string, slot int) bool {
+	first, last, isRange := strings.Cut(slots, "-")
+	if !isRange {
+		last = first
+	}
+	from, err := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	return err == nil && err2 == nil && from <= slot && slot <= to
+}
+
+func (c *RedisCluster) named(id string) *RedisServer {
+	for n, is := range c.ids {
+		if is == id {
+			return n
+		}
+	}
 	return nil
 }
 
