@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -83,9 +84,7 @@ func redisSettings() map[string]string {
 func (r *RedisServer) configure(settings ...map[string]string) error {
 	merged := map[string]string{}
 	for _, s := range settings {
-		for name, value := range s {
-			merged[name] = value
-		}
+		maps.Copy(merged, s)
 	}
 	return r.configureText(lines(merged, "%s %s"))
 }

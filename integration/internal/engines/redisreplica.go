@@ -3,6 +3,7 @@ package engines
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -18,9 +19,7 @@ func (r *RedisServer) Replica(t testing.TB, o *Options) *RedisServer {
 
 func (r *RedisServer) startReplica(g *group, o *Options) (*RedisServer, error) {
 	settings := map[string]string{"replicaof": fmt.Sprintf("127.0.0.1 %d", r.port)}
-	for name, value := range o.settings() {
-		settings[name] = value
-	}
+	maps.Copy(settings, o.settings())
 	s, err := newRedis(g, "redis-server", r.password, &Options{Settings: settings})
 	if err != nil {
 		return nil, err
