@@ -155,3 +155,38 @@ func raiseFloor(t *testing.T, f *fixture) {
 		t.Fatalf("%+v, %v; want the record purged", res, err)
 	}
 }
+
+// A connection that hangs, without an end: no driver may keep a caller, and the seat
+// that he has, beyond the timeouts.
+func TestHungConnectionKeepsNobody(t *testing.T) {
+	t.Parallel()
+	for _, w := range servers() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for name, statement := range map[string]func(string) bool{"claim": claim, "result": result, "commit": commit, "savepoint": faultproxy.Starts("SAVEPOINT")} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					f, proxy := w.behindProxy(t)
+					b := f.box(t, &inbox.Options{Timeout: time.Second, Wait: time.Millisecond, Retries: -1})
+					armed := proxy.Arm(statement, faultproxy.Blackhole())
+					ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+					defer cancel()
+					returned := make(chan error, 1)
+					go func() {
+						_, err := b.do(t.Context(), opOf("hung"), withdrawing("hung", 1))
+						returned <- err
+					}()
+					select {
+					case err := <-returned:
+						if err == nil {
+							t.Error("a hung connection is a success")
+						}
+					case <-ctx.Done():
+						t.Error("the caller is kept")
+					}
+					mustHaveFired(t, armed)
+				})
+			}
+		})
+	}
+}

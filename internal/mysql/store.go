@@ -113,13 +113,29 @@ func (s *Store) unprepare() {
 	s.inserts.close()
 }
 
+// unprepareSoon waits a second at most: database/sql closes no statement of a connection
+// that hangs. It ends with the connection.
+func (s *Store) unprepareSoon() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.unprepare()
+	}()
+	late := time.NewTimer(time.Second)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	}
+}
+
 // Close waits for calls under way. Calls from then on answer
 // [semel.ErrStoreUnavailable]. The database stays open.
 func (s *Store) Close() error {
 	if !s.gate.close() {
 		return nil
 	}
-	defer s.unprepare()
+	defer s.unprepareSoon()
 	return errors.Join(s.claims.Close(context.Background()), s.finishes.Close(context.Background()))
 }
 

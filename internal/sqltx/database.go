@@ -16,13 +16,14 @@ type Database struct {
 	db      *sql.DB
 	dialect Dialect
 	opts    *sql.TxOptions
+	heeds   bool // see step
 }
 
 var _ intx.Database[*sql.Tx] = (*Database)(nil)
 
 // New returns the transactions of db, in which dialect claims.
 func New(db *sql.DB, dialect Dialect, isolation sql.IsolationLevel) *Database {
-	return &Database{db: db, dialect: dialect, opts: &sql.TxOptions{Isolation: isolation}}
+	return &Database{db: db, dialect: dialect, opts: &sql.TxOptions{Isolation: isolation}, heeds: heeds(db)}
 }
 
 // Conns is the pool's limit.
@@ -45,10 +46,12 @@ func (d *Database) Begin(ctx context.Context, p *semel.ClaimParams, wait time.Du
 		t.unlock = unlock
 	}
 	if err := t.begin(ctx); err != nil {
-		t.close(false)
+		if !t.left {
+			t.close(false)
+		}
 		return nil, semel.ClaimResult{}, err
 	}
-	res, err := t.claim(ctx, p, wait)
+	res, err := t.claim(ctx, *p, wait)
 	if err != nil || res.Outcome != semel.ClaimAcquired {
 		_ = t.Rollback() // there is nothing in it
 		return nil, res, err

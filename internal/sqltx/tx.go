@@ -20,6 +20,7 @@ type tx struct {
 	conn   *sql.Conn
 	tx     *sql.Tx
 	cancel context.CancelFunc // of what drivers take for the life of the transaction
+	left   bool               // a statement hangs: see step
 }
 
 // begin opens the transaction. It ends with ctx only until begin has returned.
@@ -30,7 +31,10 @@ func (t *tx) begin(ctx context.Context) (err error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	t.cancel = cancel
 	stop := context.AfterFunc(ctx, cancel)
-	t.tx, err = t.conn.BeginTx(life, t.d.opts)
+	err = t.step(ctx, func() (err error) {
+		t.tx, err = t.conn.BeginTx(life, t.d.opts)
+		return err
+	})
 	if !stop() {
 		err = errors.Join(context.Cause(ctx), err)
 	}
@@ -38,12 +42,18 @@ func (t *tx) begin(ctx context.Context) (err error) {
 }
 
 // claim claims and marks the place where the work begins.
-func (t *tx) claim(ctx context.Context, p *semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
-	res, err := t.d.dialect.ClaimTx(ctx, t.tx, p, wait)
-	if err != nil || res.Outcome != semel.ClaimAcquired {
-		return res, err
+func (t *tx) claim(ctx context.Context, p semel.ClaimParams, wait time.Duration) (semel.ClaimResult, error) {
+	var res semel.ClaimResult
+	err := t.step(ctx, func() (err error) {
+		res, err = t.d.dialect.ClaimTx(ctx, t.tx, &p, wait)
+		if err == nil && res.Outcome == semel.ClaimAcquired {
+			_, err = t.tx.ExecContext(ctx, "SAVEPOINT "+Savepoint)
+		}
+		return err
+	})
+	if t.left {
+		return semel.ClaimResult{}, err
 	}
-	_, err = t.tx.ExecContext(ctx, "SAVEPOINT "+Savepoint)
 	return res, err
 }
 
@@ -52,16 +62,21 @@ func (t *tx) Handle() *sql.Tx { return t.tx }
 
 // Undo is [intx.Tx]'s.
 func (t *tx) Undo(ctx context.Context) error {
-	_, err := t.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+Savepoint)
-	return endedOr(err)
+	return endedOr(t.step(ctx, func() error {
+		_, err := t.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+Savepoint)
+		return err
+	}))
 }
 
 // Commit is [intx.Tx]'s.
 func (t *tx) Commit(ctx context.Context, p *semel.FinishParams) error {
-	found, err := t.d.dialect.FinishTx(ctx, t.tx, p)
-	if err == nil && !found {
-		err = intx.ErrEnded
-	}
+	err := t.step(ctx, func() error {
+		found, err := t.d.dialect.FinishTx(ctx, t.tx, p)
+		if err == nil && !found {
+			err = intx.ErrEnded
+		}
+		return err
+	})
 	if err != nil {
 		_ = t.Rollback() // the first error counts, and says all
 		return endedOr(err)
@@ -81,6 +96,9 @@ const rollbackTimeout = 5 * time.Second
 
 // Rollback is [intx.Tx]'s.
 func (t *tx) Rollback() error {
+	if t.left {
+		return errLeft
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()
 	return endedOr(t.end(ctx, t.tx.Rollback))
