@@ -63,9 +63,10 @@ func (c *cluster) all(ctx context.Context) (clients []*redis.Client, err error) 
 }
 
 func (c *cluster) close(ctx context.Context) (err error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	for _, p := range c.nodes {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	for _, p := range c.nodes { // they are not changed any more
 		err = errors.Join(err, p.close(ctx))
 	}
 	return err

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -47,9 +48,12 @@ type cluster struct {
 	client  *redis.ClusterClient
 	options Options
 
-	mu    sync.RWMutex
-	nodes map[*redis.Client]*primary
+	mu     sync.RWMutex
+	nodes  map[*redis.Client]*primary
+	closed bool
 }
+
+var errClosed = errors.New("the store is closed")
 
 func (c *cluster) to(ctx context.Context, key string) (*primary, error) {
 	client, err := c.client.MasterForKey(ctx, key)
@@ -64,6 +68,9 @@ func (c *cluster) to(ctx context.Context, key string) (*primary, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed
+	}
 	if c.nodes[client] == nil {
 		c.nodes[client] = newPrimary(client, &c.options)
 	}
