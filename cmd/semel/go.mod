@@ -6,13 +6,17 @@ replace github.com/semel-go/semel => ../../
 
 replace github.com/semel-go/semel/pgxstore => ../../pgxstore
 
+replace github.com/semel-go/semel/redisstore => ../../redisstore
+
 require (
 	github.com/go-jose/go-jose/v4 v4.1.9
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/prometheus/client_golang v1.25.0
+	github.com/redis/go-redis/v9 v9.23.0
 	github.com/semel-go/semel v0.0.0-00010101000000-000000000000
 	github.com/semel-go/semel/pgxstore v0.0.0-00010101000000-000000000000
+	github.com/semel-go/semel/redisstore v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	go.yaml.in/yaml/v3 v3.0.6
@@ -36,6 +40,7 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.42.0 // indirect

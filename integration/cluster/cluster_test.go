@@ -32,28 +32,31 @@ const (
 // Field faults: two replicas race; killed half-way, the work runs twice; an operator
 // cannot find or free a stuck key.
 func TestThreeGatewaysAreOne(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
-		shop, url := newShop(t), e.shared(t)
-		flags := []string{"--wait", "5s", "--lease", "15s", "--store-key-text"}
-		var gateways []*gateway.Process
-		for range 3 {
-			gateways = append(gateways, gateway.StartOn(t, binary, shop.URL, url, flags...))
-		}
-		killed := killInTheMiddle(t, shop, gateways[0])
-		answers := payAll(t, newClient(t, gateways...))
-		if !killed() {
-			t.Fatal("no gateway was killed: too few requests went through it")
-		}
-		doubts := checkAnswers(t, shop, answers)
-		checkRecords(t, url, doubts)
-		for _, key := range doubts {
-			decide(t, url, key, shop.effectsOf(key))
-		}
-		anew := gateway.StartOn(t, binary, shop.URL, url, flags...)
-		checkDecided(t, shop, newClient(t, gateways[1], gateways[2], anew), answers)
-		fmt.Printf("figures: three gateways on %s, one killed: %d requests for %d keys, %d effects, %d keys in doubt\n",
-			e.name, keys*duplicates, keys, shop.total, len(doubts))
-	})
+	onEach(t, func(t *testing.T, e engine) { threeGateways(t, e.name, e.shared(t)) })
+}
+
+func threeGateways(t *testing.T, name, url string) {
+	t.Helper()
+	shop := newShop(t)
+	flags := []string{"--wait", "5s", "--lease", "15s", "--store-key-text"}
+	var gateways []*gateway.Process
+	for range 3 {
+		gateways = append(gateways, gateway.StartOn(t, binary, shop.URL, url, flags...))
+	}
+	killed := killInTheMiddle(t, shop, gateways[0])
+	answers := payAll(t, newClient(t, gateways...))
+	if !killed() {
+		t.Fatal("no gateway was killed: too few requests went through it")
+	}
+	doubts := checkAnswers(t, shop, answers)
+	checkRecords(t, url, doubts)
+	for _, key := range doubts {
+		decide(t, url, key, shop.effectsOf(key))
+	}
+	anew := gateway.StartOn(t, binary, shop.URL, url, flags...)
+	checkDecided(t, shop, newClient(t, gateways[1], gateways[2], anew), answers)
+	fmt.Printf("figures: three gateways on %s, one killed: %d requests for %d keys, %d effects, %d keys in doubt\n",
+		name, keys*duplicates, keys, shop.total, len(doubts))
 }
 
 // killInTheMiddle kills a gateway that has requests at the service, which are

@@ -35,11 +35,14 @@ type engine struct {
 	// this test. Both return the database's --store URL.
 	shared func(t *testing.T) string
 	alone  func(t *testing.T) (server, string)
+	// tables are what it keeps records in, and a role needs rights to make.
+	tables bool
 }
 
 func allEngines() []engine {
 	return []engine{{
 		name:   "PostgreSQL",
+		tables: true,
 		shared: func(t *testing.T) string { return engines.Postgres(t).Database(t) },
 		alone: func(t *testing.T) (server, string) {
 			pg := engines.NewPostgres(t, nil)
@@ -47,10 +50,18 @@ func allEngines() []engine {
 		},
 	}, {
 		name:   "MariaDB",
+		tables: true,
 		shared: func(t *testing.T) string { return mysqlURL(t, engines.MariaDB(t).Database(t)) },
 		alone: func(t *testing.T) (server, string) {
 			m := engines.NewMariaDB(t, nil)
 			return m, mysqlURL(t, m.Database(t))
+		},
+	}, {
+		name:   "Redis",
+		shared: func(t *testing.T) string { return redisURL(t, engines.Redis(t)) },
+		alone: func(t *testing.T) (server, string) {
+			r := engines.NewRedis(t, nil)
+			return r, redisURL(t, r)
 		},
 	}}
 }
@@ -65,6 +76,16 @@ func onEach(t *testing.T, test func(t *testing.T, e engine)) {
 			test(t, e)
 		})
 	}
+}
+
+// onTables runs a test on each that has tables.
+func onTables(t *testing.T, test func(t *testing.T, e engine)) {
+	t.Helper()
+	onEach(t, func(t *testing.T, e engine) {
+		if e.tables {
+			test(t, e)
+		}
+	})
 }
 
 // mysqlURL is a DSN of go-sql-driver/mysql as --store has it.

@@ -15,7 +15,7 @@ import (
 // runs once the owner has done it: with the privileges that the guides name, and none
 // beside.
 func TestGatewayWithoutTheRightToCreate(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
+	onTables(t, func(t *testing.T, e engine) {
 		owner := e.shared(t)
 		role := addRole(t, owner)
 		shop := newShop(t)
@@ -44,7 +44,7 @@ func TestGatewayWithoutTheRightToCreate(t *testing.T) {
 
 // What --print writes makes the tables that a gateway makes, and is known as that.
 func TestPrintedTablesAreThoseOfTheGateway(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
+	onTables(t, func(t *testing.T, e engine) {
 		printed, made := e.shared(t), e.shared(t)
 		if _, err := connect(t, printed).Exec(must(t, "migrate", "--print", "--store", printed)); err != nil {
 			t.Fatal(err)

@@ -29,6 +29,13 @@ func TestWarningsAtStart(t *testing.T) {
 			},
 			[]string{"innodb_flush_log_at_trx_commit is 0", "Replication is asynchronous or may become so"},
 		},
+		"Redis": {
+			func(t *testing.T) string {
+				settings := map[string]string{"appendfsync": "everysec", "maxmemory-policy": "allkeys-lru"}
+				return redisURL(t, engines.NewRedis(t, &engines.Options{Settings: settings})) + "&allow_eviction=true"
+			},
+			[]string{"appendfsync is everysec", "maxmemory-policy is allkeys-lru"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,6 +75,16 @@ func TestRefusedServers(t *testing.T) {
 				return mysqlURL(t, database)
 			},
 			"connect to the primary",
+		},
+		"Redis that evicts": {
+			func(t *testing.T) string {
+				return redisURL(t, engines.NewRedis(t, &engines.Options{Settings: map[string]string{"maxmemory-policy": "allkeys-lru"}}))
+			},
+			"add allow_eviction=true",
+		},
+		"replica of Redis": {
+			func(t *testing.T) string { return redisURL(t, engines.NewRedis(t, nil).Replica(t, nil)) },
+			"write redis-sentinel://",
 		},
 		"no such schema": {
 			func(t *testing.T) string { return engines.Postgres(t).Database(t) + "&search_path=nowhere" },

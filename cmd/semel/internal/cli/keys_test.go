@@ -275,7 +275,7 @@ func TestUsageErrors(t *testing.T) {
 		{"keys resolve doubt --reason=x --done=/no/such/file", "--done: "},
 		{"keys list --store=memory:", "inside the gateway's process"},
 		{"keys list --store=sqlite:/no/such/file.db", "name the file that the gateway uses"},
-		{"keys list --store=redis://x", "built in are memory:, sqlite:FILE, postgres://"},
+		{"keys list --store=nats://x", "built in are memory:, sqlite:FILE, postgres://"},
 	} {
 		args := strings.Fields(tc.args)
 		if !strings.Contains(tc.args, "--store") {

@@ -70,6 +70,10 @@ func (f *migrateFlags) run(cmd *cobra.Command, std IO) error {
 	if err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
+	if version == 0 {
+		_, err = fmt.Fprintf(std.Out, "%s has no tables: there is nothing to migrate\n", name)
+		return err
+	}
 	_, err = fmt.Fprintf(std.Out, "%s is up to date: version %d\n", name, version)
 	return err
 }

@@ -62,7 +62,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"--print --dialect=mysql --after=99": "99 is no version; the newest is",
 		"--print --store=memory:":            "a store in memory has no tables",
 		"--store=memory:":                    "a store in memory has no tables",
-		"--store=redis://u:canary@h":         "built in are memory:",
+		"--store=nats://u:canary@h":          "built in are memory:",
+		"--print --store=redis://u:canary@h": "Redis has no tables",
 		"x":                                  "semel migrate takes flags only",
 	} {
 		got := run(t, "", nil, append([]string{"migrate"}, strings.Fields(args)...)...)

@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 		{"", "--upstream: name the service to guard"},
 		{"", "--principal: say whose key a key is: header:NAME, cookie:NAME, jwt:CLAIM, client-cert or global"},
 		{base + " --principal=saml:x", `"saml" is not built in; built in are header:NAME, cookie:NAME, jwt:CLAIM, client-cert or global`},
-		{base + " --store=redis://localhost/0", `--store: stores of the kind "redis" are not built in; built in are memory:, sqlite:FILE, postgres://`},
+		{base + " --store=nats://localhost/0", `--store: stores of the kind "nats" are not built in; built in are memory:, sqlite:FILE, postgres://`},
 		{base + " --store=postgres://u:canary@localhost/x?sslmod=require", `--store: "sslmod" is no parameter of the store; did you mean sslmode?`},
 		{base + " --store=semel.db", "write sqlite:semel.db"},
 		{base + " --store=memory:x", "write memory:"},

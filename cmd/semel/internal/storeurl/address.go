@@ -24,12 +24,6 @@ type address struct {
 	params      map[string]string
 }
 
-// The ports that the servers have by default.
-const (
-	postgresPort = "5432"
-	mysqlPort    = "3306"
-)
-
 // Errors quote nothing of an address but names of parameters: in one that is not
 // as it should be, nobody can say what the password is.
 var (
@@ -39,10 +33,10 @@ var (
 )
 
 // parseAddress reads SCHEME://[USER[:PASSWORD]@][HOST[:PORT][,…]]/DATABASE[?NAME=VALUE[&…]].
-func parseAddress(scheme, rawURL, defaultPort string) (a address, err error) {
+func parseAddress(scheme, rawURL string, f *form) (a address, err error) {
 	rest, found := strings.CutPrefix(rawURL, scheme+"://")
 	if !found {
-		return a, fmt.Errorf("write %s://USER:PASSWORD@HOST/DATABASE", scheme)
+		return a, f.usage(scheme)
 	}
 	a.scheme = scheme
 	end := strings.IndexAny(rest, "/?")
@@ -53,11 +47,11 @@ func parseAddress(scheme, rawURL, defaultPort string) (a address, err error) {
 	if strings.Contains(rawURL, "#") || strings.Contains(rest, "@") {
 		return a, errEscape // the password has ended early
 	}
-	if err := a.parseAuthority(authority, defaultPort); err != nil {
+	if err := a.parseAuthority(authority, f.port); err != nil {
 		return a, err
 	}
 	path, query, _ := strings.Cut(rest, "?")
-	if err := a.parseDatabase(path); err != nil {
+	if a.database, err = f.database(path); err != nil {
 		return a, err
 	}
 	return a, a.parseQuery(query)
@@ -100,16 +94,20 @@ func parseHost(s, defaultPort string) (hostPort string, ok bool) {
 	return net.JoinHostPort(host, port), true
 }
 
-func (a *address) parseDatabase(path string) error {
+// databaseName is what follows the host of a database's server.
+func databaseName(path string) (string, error) { return named(path, errDatabase) }
+
+// named reads the one name that a path has to be.
+func named(path string, otherwise error) (string, error) {
 	name := strings.TrimPrefix(path, "/")
 	if name == "" || strings.Contains(name, "/") {
-		return errDatabase
+		return "", otherwise
 	}
-	var err error
-	if a.database, err = url.PathUnescape(name); err != nil {
-		return errEscape
+	name, err := url.PathUnescape(name)
+	if err != nil {
+		return "", errEscape // its own quotes a part
 	}
-	return nil
+	return name, nil
 }
 
 // parseQuery reads the parameters. A plus sign is one, as libpq has it.

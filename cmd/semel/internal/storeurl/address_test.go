@@ -155,7 +155,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"postgres:h/d":                                 "write postgres://USER:PASSWORD@HOST/DATABASE",
 		"mysql:u:canary@h/d":                           "write mysql://USER:PASSWORD@HOST/DATABASE",
 		"mariadb://u:canary@h/d":                       "write mysql:// for MariaDB too",
-		"redis://u:canary@h/0":                         "not built in",
+		"nats://u:canary@h/0":                          "not built in",
 		"u:canary@tcp(h)/d":                            "not built in",
 		"postgres://u:canary@h":                        "name the database",
 		"postgres://u:canary@h/a/b":                    "name the database",
@@ -248,13 +248,16 @@ func TestRedacted(t *testing.T) {
 func FuzzAddress(f *testing.F) {
 	f.Add("postgres://u:canary@h/d?sslmode=require")
 	f.Add("mysql://u:can/ary@h:1/d")
+	f.Add("rediss://:canary@h/007?wait=1")
+	f.Add("redis-sentinel://u:canary@a,[::1]:1/my%2Fmaster?db=1&sentinel_password=canary")
+	f.Add("redis-cluster://a,b?tls=true")
 	f.Fuzz(func(t *testing.T, rawURL string) {
 		target, err := parse(rawURL)
 		if err != nil || target.kind == ofMemory || target.kind == ofSQLite {
 			return
 		}
 		a := target.address
-		if a.database == "" || slices.Contains(a.hosts, "") {
+		if a.database == "" && a.scheme != redisCluster || slices.Contains(a.hosts, "") {
 			t.Errorf("%q: %+v", rawURL, a)
 		}
 		again, err := parse(Redacted(rawURL))

@@ -1,13 +1,11 @@
 package storeurl
 
 import (
-	"cmp"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -16,47 +14,24 @@ import (
 // mysqlPassword is the variable that MySQL's own programs read.
 const mysqlPassword = "MYSQL_PWD"
 
-var mysqlParameters = append([]parameter{
+var mysqlParameters = slices.Concat([]parameter{
 	{"socket", anything},
 	{"tls", oneOf(tlsVerified, tlsUnverified, tlsPreferred, tlsOff)},
-	{"tls_ca", anything},
-	{"tls_cert", anything},
-	{"tls_key", anything},
-	{"tls_name", anything},
 	{"allowCleartextPasswords", oneOf("true", "false")},
-}, shared...)
-
-// The words of go-sql-driver/mysql for TLS.
-const (
-	tlsVerified   = "true"
-	tlsUnverified = "skip-verify"
-	tlsPreferred  = "preferred"
-	tlsOff        = "false"
-)
+}, certificates, shared)
 
 // checkMySQL refuses what contradicts itself, or would be silently without effect.
 func checkMySQL(a address) error {
 	socket, mode := a.params["socket"], a.params["tls"]
-	var errs []error
-	refuse := func(bad bool, text string) {
-		if bad {
-			errs = append(errs, errors.New(text))
-		}
-	}
-	refuse(a.user == "", "name the user before the host: mysql://USER:PASSWORD@HOST/DATABASE")
-	refuse(len(a.hosts) > 1, "one host can be named: MySQL's addresses have no list; let a name or a proxy lead to the primary")
-	refuse(socket == "" && len(a.hosts) == 0, "name the host after the @, or a socket: ?socket=/run/mysqld/mysqld.sock")
-	refuse(socket != "" && len(a.hosts) > 0, "a socket and a host are there; take one of them out")
-	refuse(socket != "" && (mode != "" || a.usesCertificates()), "a socket has no TLS; take the tls parameters out")
-	refuse(a.usesCertificates() && mode != "" && mode != tlsVerified, "tls_ca, tls_cert, tls_key and tls_name need tls=true")
-	refuse(a.params["allowCleartextPasswords"] == "true" && socket == "" && mode != tlsVerified && !a.usesCertificates(),
-		"allowCleartextPasswords would send the password in the clear; add tls=true")
-	refuse((a.params["tls_cert"] == "") != (a.params["tls_key"] == ""), "tls_cert and tls_key need one another")
-	return errors.Join(errs...)
-}
-
-func (a *address) usesCertificates() bool {
-	return a.params["tls_ca"] != "" || a.params["tls_cert"] != "" || a.params["tls_key"] != "" || a.params["tls_name"] != ""
+	return errors.Join(
+		refuse(a.user == "", "name the user before the host: mysql://USER:PASSWORD@HOST/DATABASE"),
+		refuse(len(a.hosts) > 1, "one host can be named: MySQL's addresses have no list; let a name or a proxy lead to the primary"),
+		refuse(socket == "" && len(a.hosts) == 0, "name the host after the @, or a socket: ?socket=/run/mysqld/mysqld.sock"),
+		refuse(socket != "" && len(a.hosts) > 0, "a socket and a host are there; take one of them out"),
+		refuse(socket != "" && (mode != "" || a.usesCertificates()), "a socket has no TLS; take the tls parameters out"),
+		refuse(a.params["allowCleartextPasswords"] == "true" && socket == "" && mode != tlsVerified && !a.usesCertificates(),
+			"allowCleartextPasswords would send the password in the clear; add tls=true"),
+		a.checkCertificates())
 }
 
 // driverConfig translates an address in which check and checkMySQL have found
@@ -95,36 +70,12 @@ func setTLS(cfg *mysql.Config, a address) error {
 		cfg.TLSConfig = mode
 		return nil
 	}
-	var err error
-	cfg.TLS, err = verifiedTLS(cfg.Addr, a.params)
-	return err
-}
-
-// verifiedTLS checks the server's name and who vouches for it.
-func verifiedTLS(addr string, params map[string]string) (*tls.Config, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, _, err := net.SplitHostPort(cfg.Addr)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: cmp.Or(params["tls_name"], host)}
-	if file := params["tls_ca"]; file != "" {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("tls_ca: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls_ca: %s holds no certificate in PEM form", file)
-		}
-	}
-	if file := params["tls_cert"]; file != "" {
-		pair, err := tls.LoadX509KeyPair(file, params["tls_key"])
-		if err != nil {
-			return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
+	cfg.TLS, err = verifiedTLS(host, a.params)
+	return err
 }
 
 // mysqlName is where the connections lead, without credentials.
@@ -140,5 +91,5 @@ func mysqlWarnings(cfg *mysql.Config) []string {
 	if err != nil || !isElsewhere(host) || cfg.TLS != nil {
 		return nil
 	}
-	return exposed(cfg.TLSConfig != tlsUnverified, cfg.TLSConfig == tlsUnverified, "tls=true")
+	return exposed(cfg.TLSConfig != tlsUnverified, cfg.TLSConfig == tlsUnverified, "add tls=true to --store")
 }

@@ -17,7 +17,7 @@ type parameter struct {
 	check func(value string) error
 }
 
-// Those that every database has, by the names of libpq and of pgx's pool.
+// Those that every server has, by the names of libpq and of pgx's pool.
 const (
 	connectTimeout  = "connect_timeout"
 	poolMaxConns    = "pool_max_conns"
@@ -27,14 +27,18 @@ const (
 	callTimeout     = "semel_timeout"
 )
 
-var shared = []parameter{
+var pooled = []parameter{
 	{connectTimeout, seconds},
 	{poolMaxConns, number},
 	{poolMaxLifetime, duration},
 	{poolMaxIdleTime, duration},
-	{tablePrefix, matches(`^[a-z][a-z0-9_]{0,30}$`, "up to 31 lower-case letters, digits and underscores")},
 	{callTimeout, duration},
 }
+
+// shared are those of all databases with tables.
+var shared = append([]parameter{
+	{tablePrefix, matches(`^[a-z][a-z0-9_]{0,30}$`, "up to 31 lower-case letters, digits and underscores")},
+}, pooled...)
 
 func anything(value string) error {
 	if value == "" {
@@ -88,6 +92,7 @@ func duration(value string) error {
 // that few connections carry much; several gateways share the server's limit.
 const (
 	defaultConnectTimeout = 5 // seconds
+	defaultCallTimeout    = 5 * time.Second
 	defaultMaxConns       = 10
 	defaultMaxLifetime    = 30 * time.Minute // a new name of the server, or a new server behind it, counts from then on
 	defaultMaxIdleTime    = 5 * time.Minute

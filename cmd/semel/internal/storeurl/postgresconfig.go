@@ -52,7 +52,7 @@ func checkPostgres(a address) error {
 
 // direct checks where notifications come from.
 func direct(value string) error {
-	if _, ok := parseHost(value, postgresPort); ok {
+	if _, ok := parseHost(value, "5432"); ok {
 		return nil
 	}
 	return fmt.Errorf("%q is no HOST or HOST:PORT", value)
@@ -60,7 +60,7 @@ func direct(value string) error {
 
 // at is the same database by another way.
 func (a address) at(hostPort string) address {
-	hostPort, _ = parseHost(hostPort, postgresPort)
+	hostPort, _ = parseHost(hostPort, "5432")
 	a.hosts = []string{hostPort}
 	a.params = maps.Clone(a.params)
 	delete(a.params, "host")
@@ -160,7 +160,7 @@ func postgresWarnings(cfg *pgx.ConnConfig) []string {
 	if !slices.ContainsFunc(hosts, isElsewhere) {
 		return nil
 	}
-	return exposed(plain, unverified && cfg.TLSConfig.VerifyPeerCertificate == nil, "sslmode=verify-full")
+	return exposed(plain, unverified && cfg.TLSConfig.VerifyPeerCertificate == nil, "add sslmode=verify-full to --store")
 }
 
 // isElsewhere reports a host that is reached over a network.
@@ -172,9 +172,9 @@ func isElsewhere(host string) bool {
 func exposed(plain, unverified bool, fix string) []string {
 	switch {
 	case plain:
-		return []string{"the connection to the database may go unencrypted, with the answers in it; add " + fix + " to --store"}
+		return []string{"the connection to the database may go unencrypted, with the answers in it; " + fix}
 	case unverified:
-		return []string{"the certificate of the database's server is not checked, so that another may answer in its place; add " + fix + " to --store"}
+		return []string{"the certificate of the database's server is not checked, so that another may answer in its place; " + fix}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 var Dialects = []string{string(ofPostgres), string(ofMySQL), string(ofSQLite)}
 
 // Migrate makes the tables of the store at rawURL, or brings them up to date, and
-// returns what the store is called and their version.
+// returns what the store is called and their version, 0 if it needs none.
 func Migrate(ctx context.Context, rawURL string) (name string, version int, err error) {
 	return look(ctx, rawURL, Open)
 }
@@ -28,7 +28,7 @@ func CheckSchema(ctx context.Context, rawURL string) (name string, version int, 
 }
 
 func look(ctx context.Context, rawURL string, open func(context.Context, string) (*Handle, error)) (string, int, error) {
-	script, err := ScriptOf(rawURL)
+	version, err := versionOf(rawURL)
 	if err != nil {
 		return "", 0, err
 	}
@@ -36,7 +36,19 @@ func look(ctx context.Context, rawURL string, open func(context.Context, string)
 	if err != nil {
 		return "", 0, err
 	}
-	return h.Name, script.version(), h.Close()
+	return h.Name, version, h.Close()
+}
+
+// versionOf is that of the tables; 0 where there are none.
+func versionOf(rawURL string) (int, error) {
+	if t, err := parse(rawURL); err == nil && t.kind == ofRedis {
+		return 0, nil
+	}
+	script, err := ScriptOf(rawURL)
+	if err != nil {
+		return 0, err
+	}
+	return script.version(), nil
 }
 
 // withFix adds to the error of a role that may not create tables what to do.
@@ -69,6 +81,8 @@ func ScriptOf(rawURL string) (*Script, error) {
 		return nil, err
 	case t.kind == ofMemory:
 		return nil, errors.New("a store in memory has no tables")
+	case t.kind == ofRedis:
+		return nil, errors.New("Redis has no tables: there is nothing to print or to migrate")
 	}
 	return NewScript(string(t.kind), t.address.params[tablePrefix])
 }

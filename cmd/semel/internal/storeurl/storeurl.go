@@ -1,9 +1,9 @@
 // Package storeurl opens the store that a --store URL names.
 //
 //   - storeurl.go: the kinds of URLs, and the open store
-//   - sqlite.go, postgres.go, mysql.go: opening each
-//   - address.go, parameter.go: the URL of a database's server
-//   - postgresconfig.go, mysqlconfig.go: the same in the words of the driver
+//   - sqlite.go, postgres.go, mysql.go, redis.go: opening each
+//   - form.go, address.go, parameter.go, tls.go: the URL of a server
+//   - postgresconfig.go, mysqlconfig.go, redisconfig.go: the same in the words of the driver
 //   - schema.go: looking at a schema and bringing it up to date
 package storeurl
 
@@ -21,7 +21,7 @@ import (
 // than one process can open.
 const (
 	Forms       = "memory:, " + SharedForms
-	SharedForms = "sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE"
+	SharedForms = "sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE, redis://USER@HOST, redis-sentinel://USER@HOST,HOST/NAME or redis-cluster://USER@HOST,HOST"
 )
 
 // Handle is an open store. Its optional capabilities are those of Store.
@@ -63,13 +63,14 @@ const (
 	ofSQLite   kind = "sqlite"
 	ofPostgres kind = "postgres"
 	ofMySQL    kind = "mysql"
+	ofRedis    kind = "redis"
 )
 
 // target is what a URL names.
 type target struct {
 	kind    kind
 	file    string  // of sqlite
-	address address // of postgres and mysql
+	address address // of a server
 }
 
 // Check reports what is wrong with a URL. It opens nothing.
@@ -89,12 +90,11 @@ func parse(rawURL string) (t target, err error) {
 		return target{kind: ofMemory}, nil
 	case scheme == "sqlite":
 		return parseSQLite(rest)
-	case scheme == "postgres" || scheme == "postgresql":
-		return parseServer(ofPostgres, scheme, rawURL)
-	case scheme == "mysql":
-		return parseServer(ofMySQL, scheme, rawURL)
-	case scheme == "mariadb":
-		return t, errors.New("write mysql:// for MariaDB too")
+	case others[scheme] != "":
+		return t, errors.New(others[scheme])
+	}
+	if f, ok := formOf(scheme); ok {
+		return parseServer(&f, scheme, rawURL)
 	}
 	return t, fmt.Errorf("stores of the kind %q are not built in; built in are %s", scheme, Forms)
 }
@@ -107,16 +107,12 @@ func parseSQLite(rest string) (t target, err error) {
 	return target{kind: ofSQLite, file: file}, nil
 }
 
-func parseServer(k kind, scheme, rawURL string) (t target, err error) {
-	port, known, check := postgresPort, postgresParameters, checkPostgres
-	if k == ofMySQL {
-		port, known, check = mysqlPort, mysqlParameters, checkMySQL
-	}
-	t = target{kind: k}
-	if t.address, err = parseAddress(scheme, rawURL, port); err != nil {
+func parseServer(f *form, scheme, rawURL string) (t target, err error) {
+	t = target{kind: f.kind}
+	if t.address, err = parseAddress(scheme, rawURL, f); err != nil {
 		return t, err
 	}
-	return t, errors.Join(t.address.check(known), check(t.address))
+	return t, errors.Join(t.address.check(f.known), f.check(t.address))
 }
 
 // Redacted is a URL as it may be shown: without passwords. Of one in which they
@@ -126,7 +122,7 @@ func Redacted(rawURL string) string {
 	switch {
 	case err != nil:
 		return "xxxxx"
-	case t.kind == ofPostgres || t.kind == ofMySQL:
+	case t.address.scheme != "":
 		return t.address.redacted()
 	}
 	return rawURL
@@ -167,6 +163,8 @@ func open(ctx context.Context, rawURL string, existing bool) (*Handle, error) {
 		return openPostgres(ctx, t.address, existing)
 	case ofMySQL:
 		return openMySQL(ctx, t.address, existing)
+	case ofRedis:
+		return openRedis(ctx, t.address)
 	}
 	return openMemory()
 }
