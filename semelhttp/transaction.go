@@ -162,10 +162,18 @@ func (m *middleware) transact(ctx context.Context, principal string, op semel.Op
 	if !ok && !m.known(ctx, op.Key) {
 		return nil, &overQuota{wait}
 	}
-	rec, err := m.box.Transact(ctx, op, work)
-	if ok && (rec != nil || err != nil) {
-		m.quotas.giveBack(principal, counted)
-	}
+	var done, kept bool
+	defer func() {
+		if ok && !kept { // nothing was committed, or there was a record
+			m.quotas.giveBack(principal, counted)
+		}
+	}()
+	rec, err := m.box.Transact(ctx, op, func(ctx context.Context) (v semel.Verdict, undo bool) {
+		v, undo = work(ctx)
+		done = v.State == semel.StateDone
+		return v, undo
+	})
+	kept = done && rec == nil && err == nil
 	return rec, err
 }
 

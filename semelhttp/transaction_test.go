@@ -395,6 +395,28 @@ func TestTransactionQuotaCountsNewKeys(t *testing.T) {
 	wantAnswer(t, broken.post("l", "11"), 200, "answer")
 }
 
+// What was rolled back has no record, and counts for nothing.
+func TestTransactionQuotaForgetsWhatWasRolledBack(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t, &semelhttp.Options{Quota: &semelhttp.Quota{Records: 1}}, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Idempotency-Key") {
+		case "panics":
+			panic(http.ErrAbortHandler)
+		case "fails":
+			pay(500)(w, r)
+		default:
+			pay(200)(w, r)
+		}
+	})
+	wantAnswer(t, s.post("fails", "10"), 500, "answer")
+	func() {
+		defer func() { _ = recover() }()
+		s.post("panics", "10")
+	}()
+	wantAnswer(t, s.post("k", "11"), 200, "answer")
+	wantAnswer(t, s.post("l", "12"), 503, "overloaded")
+}
+
 func TestTransactionDerivesKeys(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t, &semelhttp.Options{Derived: &semelhttp.DerivedKey{Window: 2 * time.Second}}, pay(200))
