@@ -22,11 +22,11 @@ import (
 // broke; [semel.ErrStoreFull] when the disk is full.
 type Store struct {
 	records
-	inner   *postgres.Store
-	pool    *pgxpool.Pool
-	db      *database
-	line    *line
-	room    *waitroom.Room
+	inner *postgres.Store
+	pool  *pgxpool.Pool
+	db    *database
+	line  *line
+	room  *waitroom.Room
 }
 
 // records are the methods that package sqlstore has too.
