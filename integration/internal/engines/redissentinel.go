@@ -37,7 +37,7 @@ func NewRedisSentinel(t testing.TB, o *Options) *SentinelSet {
 }
 
 func (s *SentinelSet) startSentinel(g *group) (*RedisServer, error) {
-	i, err := newRedis(g, "redis-sentinel", "", nil)
+	i, err := newRedis(g, "redis-server", "", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,7 @@ sentinel parallel-syncs %[2]s 2
 	if err := i.configureText(text); err != nil {
 		return nil, err
 	}
+	i.argv = append(i.argv, "--sentinel") // Debian has redis-sentinel in a package of its own
 	return i, g.start(i.instance)
 }
 
