@@ -40,11 +40,11 @@ func TestWarningsAtStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := gateway.StartOn(t, binary, newShop(t).URL, c.store(t))
-			wantReady(t.Context(), t, g, http.StatusOK)
-			for _, want := range c.warnings {
-				if !strings.Contains(g.Log(), want) {
-					t.Errorf("no warning %q in\n%s", want, g.Log())
-				}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			wantReady(ctx, t, g, http.StatusOK)
+			for _, want := range c.warnings { // they come after the line that it listens
+				until(ctx, t, "warning "+want, func() bool { return strings.Contains(g.Log(), want) })
 			}
 		})
 	}
