@@ -4,7 +4,7 @@
 // Calls that arrive while a flush is under way form the next batch. Nothing waits
 // for a batch to fill, and there is no goroutine while there are no calls. A
 // combiner of several lanes opens another one for calls that a slow or hung flush
-// keeps waiting.
+// keeps waiting, and may flush a few calls side by side before it forms batches.
 //
 //	c := combiner.New(combiner.Config[*op]{Max: 512, Flush: flush})
 //	err := c.Do(ctx, op)
@@ -50,6 +50,10 @@ type Config[T any] struct {
 	Alone func(err error) bool
 	// Lanes is the largest number of flushes under way. Default 1.
 	Lanes int
+	// Direct is how many calls are flushed alone, side by side, each by its caller,
+	// while there are no more: for a server that makes concurrent commits durable
+	// together. It is at most Lanes. Default 1.
+	Direct int
 	// Patience is for how long calls wait for the flush under way before another
 	// lane is opened for them. Default 10ms.
 	Patience time.Duration
@@ -63,6 +67,7 @@ type Combiner[T any] struct {
 	mu     sync.Mutex
 	queue  []*Call[T]
 	lanes  lanes
+	crowd  crowd
 	closed bool
 	idle   chan struct{} // closed when a closed combiner has nothing left; nil until Close
 }
@@ -72,7 +77,8 @@ func New[T any](cfg Config[T]) *Combiner[T] {
 	cfg.Max = cmp.Or(cfg.Max, 512)
 	cfg.Lanes = cmp.Or(cfg.Lanes, 1)
 	cfg.Patience = cmp.Or(cfg.Patience, 10*time.Millisecond)
-	return &Combiner[T]{cfg: cfg, lanes: lanes{max: cfg.Lanes, patience: cfg.Patience}}
+	cfg.Direct = min(cmp.Or(cfg.Direct, 1), cfg.Lanes)
+	return &Combiner[T]{cfg: cfg, lanes: lanes{max: cfg.Lanes, patience: cfg.Patience}, crowd: crowd{direct: cfg.Direct}}
 }
 
 // Do executes op in some batch and returns its answer. The batch does not depend
@@ -103,7 +109,7 @@ type role int
 
 const (
 	refused role = iota // closed
-	leads               // nobody flushes: its caller does
+	leads               // nobody flushes, or few do: its caller does
 	follows             // queued for the next batch
 )
 
@@ -113,9 +119,11 @@ func (c *Combiner[T]) enter(call *Call[T]) (role, *lane) {
 	switch {
 	case c.closed:
 		return refused, nil
-	case len(c.lanes.open) == 0:
+	case c.crowd.admits(len(c.lanes.open)):
+		c.crowd.flushes(1)
 		return leads, c.lanes.enter()
 	}
+	c.crowd.gathers()
 	call.done = make(chan struct{})
 	c.queue = append(c.queue, call)
 	c.watch()
@@ -156,6 +164,7 @@ func (c *Combiner[T]) next(l *lane) []*Call[T] {
 		c.signalIdle()
 	} else {
 		l.began = time.Now()
+		c.crowd.flushes(len(batch))
 	}
 	c.watch()
 	return batch

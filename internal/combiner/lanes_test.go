@@ -218,7 +218,8 @@ func TestEarlyAlarmIsSetAgain(t *testing.T) {
 		call(t, c, -1)
 		call(t, c, -2) // sets the alarm to 10 ms
 		time.Sleep(5 * time.Millisecond)
-		close(r.hung[-1]) // -2 is under way from here on
+		close(r.hung[-1])
+		synctest.Wait() // -2 is under way from here on
 		if err := <-call(t, c, 1); err != nil {
 			t.Error(err)
 		}

@@ -176,7 +176,7 @@ func (r *fakeRows) Next(dest []driver.Value) error {
 func openFake(t *testing.T, f *fake) *Store {
 	t.Helper()
 	db := sql.OpenDB(f)
-	s, err := New(t.Context(), db, Options{Prefix: "semel_", MaxBatch: 512, Timeout: 5 * time.Second})
+	s, err := New(t.Context(), db, Options{Prefix: "semel_", MaxBatch: 512, Timeout: 5 * time.Second, Direct: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

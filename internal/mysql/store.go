@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,6 +21,9 @@ type Options struct {
 	Timeout time.Duration
 	// NoMigrate leaves the schema to others.
 	NoMigrate bool
+	// Direct is how many calls of a kind go side by side before they form batches.
+	// Default 4, all lanes.
+	Direct int
 }
 
 // Store keeps records in a database of the MySQL family. Make one with [New]. All
@@ -63,11 +67,11 @@ func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.claims = combiner.New(combiner.Config[*claim]{
-		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushClaims,
+		Max: o.MaxBatch, Lanes: lanes, Direct: cmp.Or(o.Direct, lanes), Flush: s.flushClaims,
 		Compare: func(a, b *claim) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
 	})
 	s.finishes = combiner.New(combiner.Config[*finish]{
-		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushFinishes,
+		Max: o.MaxBatch, Lanes: lanes, Direct: cmp.Or(o.Direct, lanes), Flush: s.flushFinishes,
 		Compare: func(a, b *finish) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
 	})
 	return s, nil

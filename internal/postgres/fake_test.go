@@ -88,7 +88,7 @@ func (r fakeRow) Scan(dest ...any) error {
 func newFake(t *testing.T, answer func(ctx context.Context, text string, args []any) ([][]any, error)) (*Store, *fake) {
 	t.Helper()
 	f := &fake{text: NewText("semel_"), answer: answer}
-	s := newStore(f, Options{Prefix: "semel_", Timeout: 5 * time.Second, MaxBatch: 512})
+	s := newStore(f, Options{Prefix: "semel_", Timeout: 5 * time.Second, MaxBatch: 512, Direct: 1})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

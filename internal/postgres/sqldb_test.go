@@ -66,7 +66,7 @@ func TestStatementIsNotUnsentBecauseItsRepetitionWas(t *testing.T) {
 					server := &vanishing{refusal: refusal}
 					db := sql.OpenDB(server)
 					defer func() { _ = db.Close() }() // its connections are gone
-					s := newStore(SQL(db, prepare), Options{Prefix: "semel_", MaxBatch: 512, Timeout: 5 * time.Second})
+					s := newStore(SQL(db, prepare), Options{Prefix: "semel_", MaxBatch: 512, Timeout: 5 * time.Second, Direct: 1})
 					_, err := s.Claim(t.Context(), claimOf(1))
 					if server.executed != 1 || !errors.Is(err, semel.ErrNoReply) || errors.Is(err, semel.ErrStoreUnavailable) {
 						t.Errorf("executed %d times, error %v; want once, and one that matches semel.ErrNoReply", server.executed, err)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ type Options struct {
 	Timeout   time.Duration // of a statement
 	MaxBatch  int
 	NoMigrate bool
+	// Direct is how many calls of a kind go side by side before they form batches.
+	// Default 4, all lanes.
+	Direct int
 	// Ended, if there is one, is told at once of runs that end in this process while
 	// somebody waits for them.
 	Ended func(semel.KeyID)
@@ -72,11 +76,11 @@ func newStore(db Database, o Options) *Store {
 	s := &Store{db: db, text: NewText(o.Prefix), timeout: o.Timeout}
 	s.told.send, s.told.ended = s.notify, o.Ended
 	s.claims = combiner.New(combiner.Config[*claim]{
-		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushClaims,
+		Max: o.MaxBatch, Lanes: lanes, Direct: cmp.Or(o.Direct, lanes), Flush: s.flushClaims,
 		Compare: func(a, b *claim) int { return bytes.Compare(a.p.Key[:], b.p.Key[:]) },
 	})
 	s.owners = combiner.New(combiner.Config[*owner]{
-		Max: o.MaxBatch, Lanes: lanes, Flush: s.flushOwners,
+		Max: o.MaxBatch, Lanes: lanes, Direct: cmp.Or(o.Direct, lanes), Flush: s.flushOwners,
 		Compare: func(a, b *owner) int { return bytes.Compare(a.key[:], b.key[:]) },
 	})
 	return s
