@@ -237,14 +237,3 @@ func sqlFixture(t *testing.T, store *sqlstore.Store) *fixture {
 	f.create(t)
 	return f
 }
-
-// begin starts a transaction of the bank's own, which ends with the test.
-func (f *fixture) begin(t *testing.T) *sql.Tx {
-	t.Helper()
-	tx, err := f.db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tx.Rollback() })
-	return tx
-}

@@ -37,9 +37,6 @@ const (
 	classFull                // the same: no space is left
 )
 
-// undone reports that nothing was done for certain.
-func (c class) undone() bool { return c != classLost }
-
 // classOf goes by what an error can do, since no driver is known here.
 func classOf(err error) class {
 	if _, ok := errors.AsType[lost](err); ok {

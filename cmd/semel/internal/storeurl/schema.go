@@ -82,7 +82,7 @@ func ScriptOf(rawURL string) (*Script, error) {
 	case t.kind == ofMemory:
 		return nil, errors.New("a store in memory has no tables")
 	case t.kind == ofRedis:
-		return nil, errors.New("Redis has no tables: there is nothing to print or to migrate")
+		return nil, errors.New("there is nothing to print or to migrate: Redis has no tables")
 	}
 	return NewScript(string(t.kind), t.address.params[tablePrefix])
 }
