@@ -12,7 +12,6 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/bench/internal/window"
-	"github.com/semel-go/semel/sqlstore"
 )
 
 // stored is the number of finished records that are asked for again.
@@ -52,7 +51,9 @@ func sqliteReplaySuite(ctx context.Context, cfg window.Config) (*window.Table, e
 }
 
 // storedKey is one of the keys that fillSQLite and fillNaive store.
-func storedKey() string { return fmt.Sprintf("key-%022d", rand.IntN(stored)*7919%1_000_000_007) }
+func storedKey() string { return storedKeyOf(rand.IntN(stored)) }
+
+func storedKeyOf(n int) string { return fmt.Sprintf("key-%022d", n*7919%1_000_000_007) }
 
 func numbered(n int) (key semel.KeyID) {
 	copy(key[:], fmt.Sprintf("%016d", n*7919%1_000_000_007))
@@ -60,7 +61,7 @@ func numbered(n int) (key semel.KeyID) {
 }
 
 // fill finishes n numbered keys.
-func fill(ctx context.Context, store *sqlstore.Store, n int) error {
+func fill(ctx context.Context, store semel.Store, n int) error {
 	const callers = 256
 	errs := make([]error, callers)
 	var wait sync.WaitGroup

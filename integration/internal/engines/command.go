@@ -62,7 +62,7 @@ func commandMariaDB(g *group) (env []string, err error) {
 }
 
 func commandRedis(g *group) (env []string, err error) {
-	r, err := startRedis(g, nil)
+	r, err := startRedis(g, &Options{Settings: map[string]string{"appendfsync": "everysec"}})
 	if err != nil {
 		return nil, told(os.Stderr, err)
 	}
