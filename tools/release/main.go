@@ -1,12 +1,13 @@
 // Command release makes a release of all modules under one version.
 //
 //	release prepare VERSION   drops the replaces of the released modules, requires
-//	                          VERSION of the core, and writes its sums: the release commit
+//	                          VERSION of what they named, and writes the sums: the
+//	                          release commit
 //	release proxy VERSION DIR writes the modules as that commit would have them into
 //	                          DIR, a module proxy of its own (GOPROXY=file://DIR)
 //
 // Run it from any folder of the repository. On the main branch siblings find the
-// core through a replace, which go install refuses in a released module.
+// core and each other through replaces, which go install refuses in a released module.
 package main
 
 import (

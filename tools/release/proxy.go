@@ -15,7 +15,7 @@ import (
 // proxy writes core and siblings into dir, laid out as a module proxy
 // (go.dev/ref/mod#goproxy-protocol). The repository is not changed.
 func (r *release) proxy(dir string) error {
-	sums, err := r.coreSums()
+	s, err := r.coreSums()
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (r *release) proxy(dir string) error {
 		return err
 	}
 	for _, src := range siblings {
-		if err := r.publishSibling(dir, src, sums); err != nil {
+		if err := r.publishSibling(dir, src, s); err != nil {
 			return err
 		}
 	}
@@ -35,7 +35,7 @@ func (r *release) proxy(dir string) error {
 }
 
 // publishSibling publishes a copy of the module in src, as the release commit has it.
-func (r *release) publishSibling(dir, src string, sums []string) error {
+func (r *release) publishSibling(dir, src string, s sums) error {
 	tmp, err := os.MkdirTemp("", "semel-module-*")
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (r *release) publishSibling(dir, src string, sums []string) error {
 	if err := os.CopyFS(tmp, os.DirFS(src)); err != nil {
 		return err
 	}
-	path, err := r.rewrite(src, tmp, sums)
+	path, err := r.rewrite(src, tmp, s)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,8 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// The release commit: no replace is left, the core is required at the version, and
-// its sums are there.
+// The release commit: no replace is left, the core and the siblings that were
+// replaced are required at the version, and their sums are there.
 func TestPrepareDropsTheReplaces(t *testing.T) {
 	t.Parallel()
 	r, err := newRelease("v0.0.2")
@@ -64,27 +65,46 @@ func TestPrepareDropsTheReplaces(t *testing.T) {
 	if err != nil || len(dirs) == 0 {
 		t.Fatal(dirs, err)
 	}
-	sums, err := r.coreSums()
+	s, err := r.coreSums()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range dirs {
+		before, err := parse(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
 		dst := t.TempDir()
-		path, err := r.rewrite(dir, dst, sums)
+		if err := os.CopyFS(dst, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		path, err := r.rewrite(dir, dst, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := os.ReadFile(filepath.Join(dst, "go.mod"))
-		if err != nil {
-			t.Fatal(err)
+		wantReleased(t, path, dst, before.Replace)
+	}
+}
+
+func wantReleased(t *testing.T, path, dir string, replaced []*modfile.Replace) {
+	t.Helper()
+	after, err := parse(dir)
+	if err != nil || len(after.Replace) != 0 {
+		t.Fatalf("%s: %v, %d replaces are left", path, err, len(after.Replace))
+	}
+	sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rep := range replaced {
+		needed := func(req *modfile.Require) bool { return req.Mod.Path == rep.Old.Path && req.Mod.Version == "v0.0.2" }
+		if !slices.ContainsFunc(after.Require, needed) {
+			t.Errorf("%s does not require v0.0.2 of %s", path, rep.Old.Path)
 		}
-		mod, err := modfile.Parse("go.mod", data, nil)
-		if err != nil || len(mod.Replace) != 0 || !strings.Contains(string(data), core+" v0.0.2") {
-			t.Errorf("%s: %v\n%s", path, err, data)
-		}
-		sum, err := os.ReadFile(filepath.Join(dst, "go.sum"))
-		if err != nil || !strings.Contains(string(sum), core+" v0.0.2 h1:") || !strings.Contains(string(sum), core+" v0.0.2/go.mod h1:") {
-			t.Errorf("%s: the sums of the core are missing: %v", path, err)
+		for _, line := range []string{rep.Old.Path + " v0.0.2 h1:", rep.Old.Path + " v0.0.2/go.mod h1:"} {
+			if !strings.Contains(string(sum), line) {
+				t.Errorf("%s: go.sum has no line %q", path, line)
+			}
 		}
 	}
 }
