@@ -47,6 +47,8 @@ func TestConformanceWithLeastPrivilege(t *testing.T) {
 		}
 	})
 	admin, limited := openDB(t, "pgx", as(t, dsn, owner)), openDB(t, "pgx", as(t, dsn, role))
+	schema := rights("", role)[0]
+	exec(t, admin, schema) // once: two at a time fail
 	conform(t, admin, func(ctx context.Context, prefix string) (store, error) {
 		migrated, err := sqlstore.NewPostgres(ctx, admin, &sqlstore.Options{Prefix: prefix})
 		if err != nil {
@@ -55,7 +57,7 @@ func TestConformanceWithLeastPrivilege(t *testing.T) {
 		if err := migrated.Close(); err != nil {
 			return nil, err
 		}
-		for _, grant := range rights(prefix, role) {
+		for _, grant := range rights(prefix, role)[1:] {
 			if _, err := admin.ExecContext(ctx, grant); err != nil {
 				return nil, err
 			}
@@ -68,7 +70,7 @@ func TestConformanceWithLeastPrivilege(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer migrated.Close()
-		exec(t, admin, rights("semel_", role)...)
+		exec(t, admin, rights("semel_", role)[1:]...)
 		exec(t, admin, "REVOKE DELETE ON semel_record FROM "+role)
 		_, err = sqlstore.NewPostgres(t.Context(), limited, nil)
 		wantRefused(t, "a role without DELETE", err, "GRANT DELETE ON semel_record")
