@@ -171,7 +171,7 @@ func (s *executesRefused) Finish(ctx context.Context, p semel.FinishParams) (sem
 	res, err := s.Store.Finish(ctx, p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.calls++; s.calls%4 == 0 {
+	if s.calls++; s.calls%2 == 0 {
 		return semel.FinishResult{}, semel.ErrStoreUnavailable
 	}
 	return res, err
@@ -193,15 +193,19 @@ func TestBrokenStoresAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			subject := memory(t)
-			subject.Stores[0] = with(subject.Stores[0], memory(t).Stores[0])
-			h, err := Run(t.Context(), subject, Load{Seed: 1})
-			if err != nil {
-				t.Fatal(err)
+			const runs = 4 // the scheduler may hide a fault from one of them
+			for seed := range uint64(runs) {
+				subject := memory(t)
+				subject.Stores[0] = with(subject.Stores[0], memory(t).Stores[0])
+				h, err := Run(t.Context(), subject, Load{Seed: seed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h.Check() != nil {
+					return
+				}
 			}
-			if err := h.Check(); err == nil {
-				t.Errorf("an order was found: %v", h.Figures())
-			}
+			t.Errorf("an order was found in each of %d runs", runs)
 		})
 	}
 }
