@@ -23,7 +23,7 @@ func businessMariaDBSuite(ctx context.Context, cfg window.Config) (*window.Table
 	if err := m.exec(ctx, mariadbBusinessTables...); err != nil {
 		return nil, err
 	}
-	store, err := m.store(ctx)
+	store, err := m.store(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func businessPGXSuite(ctx context.Context, cfg window.Config) (*window.Table, er
 	if err := p.exec(ctx, postgresBusinessTables...); err != nil {
 		return nil, err
 	}
-	store, err := p.pgxStore(ctx)
+	store, err := p.pgxStore(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/sqlstore"
 )
 
 // mariadbSuite compares cycles (claim of a new key, finish with 300 bytes) on
@@ -20,12 +21,16 @@ func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 	if err != nil {
 		return nil, err
 	}
+	alone, err := m.store(ctx, &sqlstore.Options{MaxBatch: 1})
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "MariaDB",
 		Notes: []string{
 			fmt.Sprintf("A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; MariaDB %s, innodb_flush_log_at_trx_commit 1, no binary log,", version),
 			fmt.Sprintf("go-sql-driver/mysql, pools of %d connections. The naive and the single statements are those of PostgreSQL's table; mariadb-slap sends the", connections),
-			"single ones as text.",
+			"single ones as text. *MaxBatch 1* is Semel without coalescing.",
 		},
 	}
 	contenders := []window.Contender{
@@ -33,8 +38,9 @@ func mariadbSuite(ctx context.Context, cfg window.Config) (*window.Table, error)
 		{Name: "naive, two transactions", Cycle: m.naive.cycle},
 		{Name: "single statements", Cycle: m.naive.cycleSingle},
 		{Name: "Semel", Cycle: storeCycle(m.semel, 24*time.Hour)},
+		{Name: "Semel, MaxBatch 1", Cycle: storeCycle(alone, 24*time.Hour)},
 	}
-	for _, callers := range []int{1, 16, 128} {
+	for _, callers := range []int{1, 4, 8, 16, 128} {
 		cfg.Callers = callers
 		figures, err := window.Run(ctx, cfg, contenders...)
 		if err != nil {

@@ -52,12 +52,12 @@ func (m *mariadb) db() (*sql.DB, error) {
 }
 
 // store is Semel's, on a pool of its own.
-func (m *mariadb) store(ctx context.Context) (*sqlstore.Store, error) {
+func (m *mariadb) store(ctx context.Context, o *sqlstore.Options) (*sqlstore.Store, error) {
 	db, err := m.db()
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlstore.NewMySQL(ctx, db, nil)
+	store, err := sqlstore.NewMySQL(ctx, db, o)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel/bench/internal/window"
+	"github.com/semel-go/semel/pgxstore"
 )
 
 // postgresSuite compares cycles (claim of a new key, finish with 300 bytes) on
@@ -20,12 +21,17 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 	if err != nil {
 		return nil, err
 	}
+	alone, err := p.pgxStore(ctx, &pgxstore.Options{MaxBatch: 1})
+	if err != nil {
+		return nil, err
+	}
 	table := &window.Table{
 		Title: "PostgreSQL",
 		Notes: []string{
 			fmt.Sprintf("A cycle is the claim of a new key and a finish with 300 bytes, kept for 24 h; PostgreSQL %s, synchronous_commit on, pools of %d connections.", version, connections),
 			"*Naive* is the usual code: SELECT, and a transaction with INSERT and UPDATE, open while the work is done; or two transactions, one before and one after. *Single",
 			"statements* is the best one can do without batches: INSERT … ON CONFLICT DO NOTHING, and UPDATE, prepared, each its own transaction; pgbench runs the same.",
+			"*MaxBatch 1* is Semel without coalescing.",
 		},
 	}
 	contenders := []window.Contender{
@@ -34,8 +40,9 @@ func postgresSuite(ctx context.Context, cfg window.Config) (*window.Table, error
 		{Name: "single statements", Cycle: p.naive.cycleSingle},
 		{Name: "Semel, database/sql", Cycle: storeCycle(p.sql, 24*time.Hour)},
 		{Name: "Semel, pgx", Cycle: storeCycle(p.pgx, 24*time.Hour)},
+		{Name: "Semel, pgx, MaxBatch 1", Cycle: storeCycle(alone, 24*time.Hour)},
 	}
-	for _, callers := range []int{1, 16, 128} {
+	for _, callers := range []int{1, 4, 8, 16, 128} {
 		cfg.Callers = callers
 		figures, err := window.Run(ctx, cfg, contenders...)
 		if err != nil {

@@ -90,12 +90,12 @@ func (p *postgres) store(ctx context.Context) (*sqlstore.Store, error) {
 }
 
 // pgxStore is Semel's on pgx, on a pool of its own.
-func (p *postgres) pgxStore(ctx context.Context) (*pgxstore.Store, error) {
+func (p *postgres) pgxStore(ctx context.Context, o *pgxstore.Options) (*pgxstore.Store, error) {
 	pool, err := p.pool(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := pgxstore.New(ctx, pool, nil)
+	store, err := pgxstore.New(ctx, pool, o)
 	if err != nil {
 		return nil, err
 	}

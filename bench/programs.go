@@ -27,7 +27,7 @@ func openPostgresPrograms(ctx context.Context, cfg *window.Config, name string) 
 	var errNaive, errSQL, errPGX error
 	p.naive, errNaive = openNaivePGX(ctx, db)
 	p.sql, errSQL = db.store(ctx)
-	p.pgx, errPGX = db.pgxStore(ctx)
+	p.pgx, errPGX = db.pgxStore(ctx, nil)
 	if err := errors.Join(errNaive, errSQL, errPGX); err != nil {
 		db.close(ctx)
 		return nil, err
@@ -50,7 +50,7 @@ func openMariaDBPrograms(ctx context.Context, cfg *window.Config, name string) (
 	m := &mariadbPrograms{mariadb: db}
 	var errNaive, errSemel error
 	m.naive, errNaive = openNaiveMariaDB(ctx, db)
-	m.semel, errSemel = db.store(ctx)
+	m.semel, errSemel = db.store(ctx, nil)
 	if err := errors.Join(errNaive, errSemel); err != nil {
 		db.close(ctx)
 		return nil, err

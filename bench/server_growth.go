@@ -42,7 +42,7 @@ func mariadbGrowthSuite(ctx context.Context, cfg window.Config) (*window.Table, 
 			return nil, err
 		}
 		defer m.close(ctx)
-		store, err := m.store(ctx)
+		store, err := m.store(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

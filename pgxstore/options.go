@@ -17,7 +17,7 @@ type Options struct {
 	// Prefix begins the names of the tables and of their indexes: lower-case
 	// letters, digits and underscores. Default "semel_".
 	Prefix string
-	// MaxBatch is the largest number of calls that share a statement. Default 512.
+	// MaxBatch is the largest number of calls that share a statement. Default 512; 1: none do.
 	MaxBatch int
 	// Timeout bounds each call, beside the caller's context. Default 5s.
 	Timeout time.Duration

@@ -18,7 +18,7 @@ type Options struct {
 	// BusyTimeout is for how long a transaction waits while another process writes.
 	// Default 5s.
 	BusyTimeout time.Duration
-	// MaxBatch is the largest number of calls that share a transaction. Default 512.
+	// MaxBatch is the largest number of calls that share a transaction. Default 512; 1: none do.
 	MaxBatch int
 	// Timeout bounds each call to a database server, beside the caller's context.
 	// Default 5s.

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +33,8 @@ var (
 
 // Config describes a combiner.
 type Config[T any] struct {
-	// Max is the largest number of calls in a batch. Default 512.
+	// Max is the largest number of calls in a batch. Default 512. With 1 and several
+	// lanes there are no batches: each call is flushed by its caller, at once.
 	Max int
 	// Compare orders the calls of a batch; equal ones stay in order of arrival.
 	// Default: all in order of arrival.
@@ -77,6 +79,9 @@ func New[T any](cfg Config[T]) *Combiner[T] {
 	cfg.Max = cmp.Or(cfg.Max, 512)
 	cfg.Lanes = cmp.Or(cfg.Lanes, 1)
 	cfg.Patience = cmp.Or(cfg.Patience, 10*time.Millisecond)
+	if cfg.Max == 1 && cfg.Lanes > 1 {
+		cfg.Lanes, cfg.Direct = math.MaxInt, math.MaxInt
+	}
 	cfg.Direct = min(cmp.Or(cfg.Direct, 1), cfg.Lanes)
 	return &Combiner[T]{cfg: cfg, lanes: lanes{max: cfg.Lanes, patience: cfg.Patience}, crowd: crowd{direct: cfg.Direct}}
 }

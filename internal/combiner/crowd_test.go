@@ -6,6 +6,30 @@ import (
 	"testing/synctest"
 )
 
+// Without batches no call waits for another one, however many there are.
+func TestNothingIsCombinedWhereABatchHasOneCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRoads(4, -1, -2, -3, -4, -5)
+		c := New(Config[int]{Flush: r.flush, Max: 1, Lanes: 4, Direct: 2})
+		var answers []<-chan error
+		for op := range r.hung {
+			answers = append(answers, call(t, c, op))
+		}
+		if err := <-call(t, c, 6); err != nil {
+			t.Error(err)
+		}
+		for op := range r.hung {
+			close(r.hung[op])
+		}
+		for _, answer := range answers {
+			if err := <-answer; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // newDirect is a combiner of four lanes that flushes two calls side by side.
 // Negative operations hang.
 func newDirect(hung ...int) (*roads, *Combiner[int]) {

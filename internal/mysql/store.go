@@ -22,7 +22,7 @@ type Options struct {
 	// NoMigrate leaves the schema to others.
 	NoMigrate bool
 	// Direct is how many calls of a kind go side by side before they form batches.
-	// Default 4, all lanes.
+	// Default 8, all lanes.
 	Direct int
 }
 
@@ -53,8 +53,8 @@ var (
 	_ semel.Checkpointer = (*Store)(nil)
 )
 
-// lanes is how many batches of a kind are under way at most.
-const lanes = 4
+// lanes is how many statements of a kind are under way at most: see internal/postgres.
+const lanes = 8
 
 // New returns a store on a database of the caller: see sqlstore.NewMySQL.
 func New(ctx context.Context, db *sql.DB, o Options) (*Store, error) {

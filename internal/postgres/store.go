@@ -22,7 +22,7 @@ type Options struct {
 	MaxBatch  int
 	NoMigrate bool
 	// Direct is how many calls of a kind go side by side before they form batches.
-	// Default 4, all lanes.
+	// Default 8, all lanes.
 	Direct int
 	// Ended, if there is one, is told at once of runs that end in this process while
 	// somebody waits for them.
@@ -58,8 +58,9 @@ const (
 	waitMany Wait = "50"
 )
 
-// lanes is how many batches of a kind may be under way: one, unless it takes long.
-const lanes = 4
+// lanes is how many statements of a kind may be under way: up to so many calls go side
+// by side, as fast as single statements; more of them share one, unless it takes long.
+const lanes = 8
 
 // New returns a store on a database, which it closes with itself. The server is
 // looked at, and the schema brought up to date, so that what is unfit is refused
