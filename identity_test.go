@@ -135,6 +135,7 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 		"raise Retention":              {Lease: time.Hour, Retention: time.Minute},
 		"lower Wait":                   {Wait: 48 * time.Hour},
 		"use 0 for no waiting":         {Wait: -1},
+		"leave it 0 for 500ms":         {Poll: -1},
 		"semel.AtLeastOnce or":         {Policy: 3},
 		"raise Lease":                  {ClaimTimeout: time.Minute},
 		"leave it 0 for 5s":            {FinishTimeout: -1},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,46 @@ func TestLeaseThatCannotBeRenewed(t *testing.T) {
 				w.mustClose(t)
 			})
 		})
+	}
+}
+
+// deafClock is the clock of a process that was paused: time goes by, and no timer fires.
+type deafClock struct{ now atomic.Int64 }
+
+func (c *deafClock) Now() time.Time                   { return time.Unix(1_700_000_000, c.now.Load()) }
+func (*deafClock) NewTimer(time.Duration) semel.Timer { return deafTimer{} }
+
+type deafTimer struct{}
+
+func (deafTimer) C() <-chan time.Time { return nil }
+func (deafTimer) Stop() bool          { return true }
+
+// I7. Who wakes from a pause can ask whether it still holds its lease before anything has
+// told it.
+func TestOwnerThatWasPausedKnowsThatItsLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	clock := new(deafClock)
+	for policy, want := range map[semel.Policy]error{semel.AtLeastOnce: semel.ErrLeaseLost, semel.AtMostOnce: nil} {
+		w := newWorld(t, &semel.Options{Lease: lease, Policy: policy, Clock: clock})
+		run, _, err := w.Begin(t.Context(), opFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock.now.Add(int64(lease*9/10) - 1)
+		if err := run.Lost(); err != nil {
+			t.Errorf("%v: lost a moment before the local deadline: %v", policy, err)
+		}
+		clock.now.Add(1)
+		if err := run.Lost(); !errors.Is(err, want) || errors.Is(err, semel.ErrFenced) {
+			t.Errorf("%v: lost at the local deadline: %v; want %v", policy, err, want)
+		}
+		if run.Context().Err() != nil {
+			t.Errorf("%v: the context has ended, so the test shows nothing", policy)
+		}
+		if _, err := run.Finish(semel.Verdict{State: semel.StateReleased}); err != nil {
+			t.Error(err)
+		}
+		w.mustClose(t)
 	}
 }
 
@@ -220,6 +261,9 @@ func TestOwnerIsToldThatItWasFenced(t *testing.T) {
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, semel.ErrFenced) || !errors.Is(cause, semel.ErrLeaseLost) {
 				t.Errorf("cancelled with cause %v", cause)
+			}
+			if run, _ := semel.RunFrom(ctx); !errors.Is(run.Lost(), semel.ErrFenced) {
+				t.Errorf("the run was lost by %v", run.Lost())
 			}
 			return 0, nil
 		})

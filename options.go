@@ -18,6 +18,9 @@ type Options struct {
 	Retention time.Duration
 	// Wait is for how long a duplicate waits for the running one. Default 0: not at all.
 	Wait time.Duration
+	// Poll is the longest pause between two looks of a duplicate that waits, where the
+	// store cannot tell it of changes. Default 500ms.
+	Poll time.Duration
 	// MaxAttempts is the number of runs after which a record goes in doubt. Default 0: no limit.
 	MaxAttempts int
 	// ClaimTimeout bounds a claim, its repetitions included. Default 2s.
@@ -70,6 +73,7 @@ const (
 	minSecret    = 16
 	minLease     = time.Second
 	minRetention = time.Second
+	leastPoll    = time.Millisecond
 )
 
 func (o *Options) withDefaults() Options {
@@ -80,6 +84,7 @@ func (o *Options) withDefaults() Options {
 	setDefault(&c.Policy, AtLeastOnce)
 	setDefault(&c.Lease, 30*time.Second)
 	setDefault(&c.Retention, 24*time.Hour)
+	setDefault(&c.Poll, 500*time.Millisecond)
 	setDefault(&c.ClaimTimeout, 2*time.Second)
 	setDefault(&c.FinishTimeout, 5*time.Second)
 	setDefault(&c.MaxResult, 1<<20)
@@ -109,6 +114,7 @@ func setDefault[T comparable](field *T, value T) {
 func (o *Options) validate() error {
 	return errors.Join(
 		checkTimes(o.Policy, o.Lease, o.Retention, o.Wait, o.MaxAttempts),
+		refuse(o.Poll < leastPoll, "Poll %v is below 1ms: waiting would keep the store busy; leave it 0 for 500ms", o.Poll),
 		refuse(o.ClaimTimeout < 0, "ClaimTimeout is negative; leave it 0 for 2s"),
 		refuse(o.FinishTimeout < 0, "FinishTimeout is negative; leave it 0 for 5s"),
 		refuse(o.ClaimTimeout >= o.Lease, "ClaimTimeout %v is not below Lease %v: a claim could be over before it is answered; raise Lease", o.ClaimTimeout, o.Lease),

@@ -125,6 +125,22 @@ func (r *Run) Attempt() int { return r.attempt }
 // Guarded is false for a run without a claim: see [Options.FailOpen].
 func (r *Run) Guarded() bool { return r.guarded }
 
+// Lost is why the run does not hold its lease any more: nil while it does, else
+// [ErrLeaseLost], which matches [ErrFenced] only if the store said so. It goes by the clock,
+// so that who wakes from a pause learns it at once, before Context is cancelled. Under
+// AtMostOnce a lease that is over is not lost until the store says so.
+func (r *Run) Lost() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.taken:
+		return errTakenOver
+	case r.lost, r.guarded && r.policy == AtLeastOnce && !r.finished && !r.e.now().Before(r.deadline):
+		return ErrLeaseLost
+	}
+	return nil
+}
+
 // Recovery tells of the doubt when the claim acquired a record in doubt
 // ([Op.Recovering]); otherwise it is nil.
 func (r *Run) Recovery() *Recovery { return r.recovery }

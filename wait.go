@@ -3,16 +3,15 @@ package semel
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Polling intervals of a duplicate whose store cannot tell it of changes.
-const (
-	minPoll = 10 * time.Millisecond
-	maxPoll = 500 * time.Millisecond
-)
+// minPoll is the first pause of a duplicate whose store cannot tell it of changes. The
+// next ones are twice as long each, up to Options.Poll.
+const minPoll = 10 * time.Millisecond
 
 // wait keeps a duplicate until the running one ends or op.Wait is over. It owns
 // nothing while it waits: each time something may have changed it claims like
@@ -24,7 +23,7 @@ func (e *Engine) wait(ctx context.Context, op Op, p *ClaimParams, busy *InProgre
 	}
 	defer e.hub.leave(p.Key, room)
 	until := e.now().Add(op.Wait)
-	for poll := minPoll; ; poll = min(2*poll, maxPoll) {
+	for poll := min(minPoll, e.opts.Poll); ; poll = min(2*poll, e.opts.Poll) {
 		changed := e.hub.changed(room) // before the claim, so that no change is missed
 		r, rec, err := e.claimOnce(ctx, op, p)
 		if !errors.As(err, &busy) {
@@ -34,7 +33,7 @@ func (e *Engine) wait(ctx context.Context, op Op, p *ClaimParams, busy *InProgre
 		if left <= 0 {
 			return nil, nil, busy
 		}
-		if err := e.change(ctx, p.Key, busy, changed, min(left, poll), left); err != nil {
+		if err := e.change(ctx, p.Key, busy, changed, min(left, spread(poll)), left); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -57,6 +56,10 @@ func (e *Engine) change(ctx context.Context, key KeyID, busy *InProgressError, c
 	}
 	return e.disturbed(ctx)
 }
+
+// spread is between three quarters of a pause and all of it, so that processes which
+// began to wait at one moment do not ask together for ever.
+func spread(pause time.Duration) time.Duration { return pause - rand.N(pause/4) }
 
 // told asks the store to tell of a change within d; false means that it cannot.
 func (e *Engine) told(ctx context.Context, p WaitParams, d time.Duration) bool {

@@ -129,6 +129,42 @@ func TestWaiterThatGivesUpLeavesTheRunAlone(t *testing.T) {
 	})
 }
 
+// Options.Poll bounds the pauses of who is told nothing, and no two pauses are the same
+// for long.
+func TestPollIsBoundedAndSpread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const poll = 40 * time.Millisecond
+		w := newWorld(t, &semel.Options{Wait: time.Minute, Lease: lease, Poll: poll})
+		var asked []time.Time
+		w.store.bend(func(s *faultStore) {
+			s.claim = func(_ context.Context, _ semel.ClaimParams, call func() (semel.ClaimResult, error)) (semel.ClaimResult, error) {
+				asked = append(asked, time.Now())
+				return call()
+			}
+		})
+		run, _, err := w.Begin(t.Context(), opFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(2*time.Second, func() { _, _ = run.Finish(semel.Verdict{State: semel.StateReleased}) })
+		if _, err := semel.Do(t.Context(), w.Engine, opFor(t), func(context.Context) (int, error) { return 1, nil }); err != nil {
+			t.Error(err)
+		}
+		pauses := make(map[time.Duration]bool)
+		for i := range asked[5 : len(asked)-1] {
+			d := asked[i+6].Sub(asked[i+5])
+			if pauses[d] = true; d > poll || d < poll*3/4 && i+6 < len(asked)-1 {
+				t.Errorf("a pause of %v", d)
+			}
+		}
+		if len(pauses) < 20 {
+			t.Errorf("%d different pauses in two seconds", len(pauses))
+		}
+		w.mustClose(t)
+	})
+}
+
 // A lapse tells nobody; waiters notice it all the same.
 func TestWaiterTakesOverALapsedRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
