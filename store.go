@@ -2,6 +2,8 @@ package semel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 )
 
@@ -138,6 +140,15 @@ type FinishParams struct {
 	Retention time.Duration
 }
 
+// Check refuses a state that no run ends in. Every store begins its Finish with it.
+func (p *FinishParams) Check() error {
+	switch p.State {
+	case StateDone, StateReleased, StateInDoubt:
+		return nil
+	}
+	return fmt.Errorf("semel: a run cannot finish as %v; use done, released or in doubt", p.State)
+}
+
 // FinishResult answers a finish. It carries nothing: success is the answer.
 type FinishResult struct{}
 
@@ -154,6 +165,20 @@ type ResolveParams struct {
 	Resolution Resolution
 	Result     StoredResult  // for ResolveDone
 	Retention  time.Duration // for ResolveDone and ResolveDidNotHappen: expiry is now + Retention
+}
+
+// Check refuses what is no decision, and a decision that would be forgotten as soon as it
+// is made: the next claim would run. Every store begins its Resolve with it.
+func (p *ResolveParams) Check() error {
+	switch {
+	case p.Resolution == ResolveDelete:
+		return nil
+	case p.Resolution.StateAfter() == StateNone:
+		return errors.New("semel: unknown resolution; use done, did not happen or delete")
+	case p.Retention < time.Second:
+		return fmt.Errorf("semel: retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
+	}
+	return nil
 }
 
 // ResolveResult answers a resolve.
@@ -282,6 +307,18 @@ const (
 // String names the resolution.
 func (r Resolution) String() string {
 	return nameOf(r, "unknown", "done", "did-not-happen", "delete")
+}
+
+// StateAfter is the state that the decision leaves: [StateNone] for delete, and for
+// what is no decision.
+func (r Resolution) StateAfter() State {
+	switch r {
+	case ResolveDone:
+		return StateDone
+	case ResolveDidNotHappen:
+		return StateReleased
+	}
+	return StateNone
 }
 
 // Fence is a number that only grows with each acquisition of a key. Hand it to

@@ -1,28 +1,6 @@
 package memstore
 
-import (
-	"errors"
-	"fmt"
-	"time"
-
-	"github.com/semel-go/semel"
-)
-
-var errNoResolution = errors.New("memstore: unknown resolution; use done, did not happen or delete")
-
-// checkResolve refuses a decision that would be forgotten as soon as it is made:
-// the next claim would run.
-func checkResolve(p *semel.ResolveParams) error {
-	switch {
-	case p.Resolution == semel.ResolveDelete:
-		return nil
-	case stateAfter(p.Resolution) == semel.StateNone:
-		return errNoResolution
-	case p.Retention < time.Second:
-		return fmt.Errorf("memstore: retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
-	}
-	return nil
-}
+import "github.com/semel-go/semel"
 
 // resolve is [semel.Store.Resolve]: a compare-and-set on the fence. Whoever
 // decided owns the record from then on, so that a late owner is fenced.
@@ -31,7 +9,7 @@ func resolve(r record, now instant, p *semel.ResolveParams) (after record, resol
 	switch {
 	case at == absent:
 		return r, p.Resolution == semel.ResolveDelete
-	case r.ownedBy(p.Token) && r.state == stateAfter(p.Resolution):
+	case r.ownedBy(p.Token) && r.state == p.Resolution.StateAfter():
 		return r, true // the same decision again
 	case r.fence != p.Fence, at == alive:
 		return r, false
@@ -50,14 +28,4 @@ func resolve(r record, now instant, p *semel.ResolveParams) (after record, resol
 	r.fence = nextFence(r.fence, now)
 	r.expiresAt = now.add(p.Retention)
 	return r, true
-}
-
-func stateAfter(res semel.Resolution) semel.State {
-	switch res {
-	case semel.ResolveDone:
-		return semel.StateDone
-	case semel.ResolveDidNotHappen:
-		return semel.StateReleased
-	}
-	return semel.StateNone
 }

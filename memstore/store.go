@@ -78,6 +78,9 @@ func (s *Store) Renew(ctx context.Context, p semel.RenewParams) (semel.RenewResu
 // Finish is [semel.Store.Finish]. [semel.ErrStoreFull] means that the result does
 // not fit; one without data always does.
 func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
+	if err := p.Check(); err != nil {
+		return semel.FinishResult{}, err
+	}
 	_, _, err := s.step(ctx, p.Key, func(r record, now instant) (record, error) { return finish(r, now, &p) })
 	return semel.FinishResult{}, err
 }
@@ -94,7 +97,7 @@ func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, err
 // Resolve is [semel.Store.Resolve]. Did not happen sets the attempts back to none,
 // so that the next claim runs.
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
-	if err := checkResolve(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return semel.ResolveResult{}, err
 	}
 	var res semel.ResolveResult

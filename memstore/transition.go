@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"bytes"
-	"fmt"
 	"time"
 	"unique"
 
@@ -94,8 +93,6 @@ func finish(r record, now instant, p *semel.FinishParams) (record, error) {
 		r = r.free()
 	case semel.StateInDoubt:
 		r = r.doubted(p.Cause, now)
-	default:
-		return r, fmt.Errorf("memstore: a run cannot finish as %v; use done, released or in doubt", p.State)
 	}
 	r.expiresAt = r.expiresAt.prolonged(now, p.Retention)
 	return r, nil

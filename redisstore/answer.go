@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/semel-go/semel"
@@ -74,5 +73,3 @@ func (a *answer) fenced() error {
 	}
 	return nil
 }
-
-var errNoResolution = errors.New("redisstore: unknown resolution; use done, did not happen or delete")

@@ -50,7 +50,7 @@ func finishParams(p *semel.FinishParams) []byte {
 }
 
 func resolveParams(p *semel.ResolveParams) []byte {
-	b := []byte{byte(stateAfter(p.Resolution)), byte(p.Result.Kind)}
+	b := []byte{byte(p.Resolution.StateAfter()), byte(p.Result.Kind)}
 	b = binary.LittleEndian.AppendUint64(b, uint64(p.Fence))
 	b = appendSpan(b, p.Retention)
 	b = append(b, p.Token[:]...)

@@ -14,10 +14,15 @@ import (
 
 const (
 	// lanes is how many batches may be under way to one server, and patience for how
-	// long calls wait for a batch that is under way before they go on another connection:
+	// long calls wait for those that are under way before they go on another connection:
 	// one that hangs delays nobody else for long.
 	lanes    = 16
 	patience = 5 * time.Millisecond
+	// direct is how many calls go by themselves, side by side; more of them share
+	// pipelines, flights of which are under way: the server works on one while the next
+	// is made.
+	direct  = 8
+	flights = 2
 	// reloads is how often a script is sent anew to a server that forgot it.
 	reloads = 3
 )
@@ -34,7 +39,7 @@ type primary struct {
 
 func newPrimary(client *redis.Client, o *Options) *primary {
 	p := &primary{client: client, timeout: o.Timeout, replicas: o.Replicas}
-	p.calls = combiner.New(combiner.Config[*call]{Max: o.MaxBatch, Lanes: lanes, Patience: patience, Flush: p.flush})
+	p.calls = combiner.New(combiner.Config[*call]{Max: o.MaxBatch, Lanes: lanes, Direct: direct, Flights: flights, Patience: patience, Flush: p.flush})
 	return p
 }
 

@@ -135,13 +135,3 @@ func timeOf(us int64) time.Time {
 	}
 	return time.UnixMicro(us).UTC()
 }
-
-func stateAfter(r semel.Resolution) semel.State {
-	switch r {
-	case semel.ResolveDone:
-		return semel.StateDone
-	case semel.ResolveDidNotHappen:
-		return semel.StateReleased
-	}
-	return semel.StateNone
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -133,10 +132,8 @@ func (s *Store) Renew(ctx context.Context, p semel.RenewParams) (semel.RenewResu
 // Finish is [semel.Store.Finish]. [semel.ErrStoreFull] means that the result does not
 // fit; one without data always does.
 func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
-	switch p.State {
-	case semel.StateDone, semel.StateReleased, semel.StateInDoubt:
-	default:
-		return semel.FinishResult{}, fmt.Errorf("redisstore: a run cannot finish as %v; use done, released or in doubt", p.State)
+	if err := p.Check(); err != nil {
+		return semel.FinishResult{}, err
 	}
 	a, err := s.run(ctx, &s.scripts.finish, p.Key, finishParams(&p))
 	if err == nil {
@@ -162,7 +159,7 @@ func (s *Store) Read(ctx context.Context, p semel.ReadParams) (semel.Record, err
 
 // Resolve is [semel.Store.Resolve].
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.ResolveResult, err error) {
-	if err := checkResolve(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return res, err
 	}
 	a, err := s.run(ctx, &s.scripts.resolve, p.Key, resolveParams(&p))
@@ -177,18 +174,6 @@ func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.R
 	}
 	res.Record = a.record
 	return res, nil
-}
-
-// checkResolve refuses a decision that would be forgotten as soon as it is made: the
-// next claim would run.
-func checkResolve(p *semel.ResolveParams) error {
-	if p.Resolution == semel.ResolveDelete {
-		return nil
-	}
-	if stateAfter(p.Resolution) == semel.StateNone {
-		return errNoResolution
-	}
-	return refuse(p.Retention < time.Second, "retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
 }
 
 // run runs a script on the record of a key.

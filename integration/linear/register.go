@@ -153,7 +153,7 @@ func (r register) finish(c call) (register, reply) {
 }
 
 func (r register) resolve(c call) (register, reply) {
-	after := stateAfter(c.resolution)
+	after := c.resolution.StateAfter()
 	switch {
 	case r.state == semel.StateNone:
 		return r, reply{resolved: after == semel.StateNone}
@@ -175,14 +175,4 @@ func (r register) resolve(c call) (register, reply) {
 		return register{floor: r.floor}, reply{resolved: true}
 	}
 	return r, reply{resolved: true}
-}
-
-func stateAfter(res semel.Resolution) semel.State {
-	switch res {
-	case semel.ResolveDone:
-		return semel.StateDone
-	case semel.ResolveDidNotHappen:
-		return semel.StateReleased
-	}
-	return semel.StateNone
 }

@@ -4,7 +4,8 @@
 // Calls that arrive while a flush is under way form the next batch. Nothing waits
 // for a batch to fill, and there is no goroutine while there are no calls. A
 // combiner of several lanes opens another one for calls that a slow or hung flush
-// keeps waiting, and may flush a few calls side by side before it forms batches.
+// keeps waiting, may flush a few calls side by side before it forms batches, and may
+// have several batches under way.
 //
 //	c := combiner.New(combiner.Config[*op]{Max: 512, Flush: flush})
 //	err := c.Do(ctx, op)
@@ -56,6 +57,9 @@ type Config[T any] struct {
 	// while there are no more: for a server that makes concurrent commits durable
 	// together. It is at most Lanes. Default 1.
 	Direct int
+	// Flights is how many batches are under way where calls share them, so that the
+	// server works on one while the next is made. It is at most Lanes. Default 1.
+	Flights int
 	// Patience is for how long calls wait for the flush under way before another
 	// lane is opened for them. Default 10ms.
 	Patience time.Duration
@@ -83,7 +87,12 @@ func New[T any](cfg Config[T]) *Combiner[T] {
 		cfg.Lanes, cfg.Direct = math.MaxInt, math.MaxInt
 	}
 	cfg.Direct = min(cmp.Or(cfg.Direct, 1), cfg.Lanes)
-	return &Combiner[T]{cfg: cfg, lanes: lanes{max: cfg.Lanes, patience: cfg.Patience}, crowd: crowd{direct: cfg.Direct}}
+	cfg.Flights = min(cmp.Or(cfg.Flights, 1), cfg.Lanes)
+	return &Combiner[T]{
+		cfg:   cfg,
+		lanes: lanes{max: cfg.Lanes, flights: cfg.Flights, patience: cfg.Patience},
+		crowd: crowd{direct: cfg.Direct, flights: cfg.Flights},
+	}
 }
 
 // Do executes op in some batch and returns its answer. The batch does not depend

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // Without batches no call waits for another one, however many there are.
@@ -27,6 +28,34 @@ func TestNothingIsCombinedWhereABatchHasOneCall(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	})
+}
+
+// The server works on one batch while the next is made: a second one does not wait for
+// the first, a third waits for either.
+func TestSeveralBatchesAreUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newRoads(4, -1, -2, -3)
+		c := New(Config[int]{Flush: r.flush, Lanes: 4, Flights: 2, Patience: time.Hour})
+		var answers []<-chan error
+		for _, op := range []int{-1, -2, -3, 4} {
+			answers = append(answers, call(t, c, op))
+		}
+		wantBatches(t, r.batches, []int{-1}, []int{-2})
+		close(r.hung[-2])
+		synctest.Wait() // its lane takes what has come, though the other one is young
+		wantBatches(t, r.batches, []int{-1}, []int{-2}, []int{-3, 4})
+		answers = append(answers, call(t, c, 5))
+		wantBatches(t, r.batches, []int{-1}, []int{-2}, []int{-3, 4})
+		close(r.hung[-1])
+		close(r.hung[-3])
+		for _, answer := range answers {
+			if err := <-answer; err != nil {
+				t.Error(err)
+			}
+		}
+		wantBatches(t, r.batches, []int{-1}, []int{-2}, []int{-3, 4}, []int{5})
 	})
 }
 
@@ -88,7 +117,7 @@ func TestCrowdIsOverAfterSmallFlushes(t *testing.T) {
 		"small": {flush: 1, here: false},
 		"large": {flush: 3, here: true},
 	} {
-		c := crowd{direct: 4}
+		c := crowd{direct: 4, flights: 1}
 		c.gathers()
 		c.flushes(test.flush)
 		if !c.here || c.admits(1) || !c.admits(0) {

@@ -8,6 +8,7 @@ import (
 // lanes are the flushes under way. The combiner's lock guards them.
 type lanes struct {
 	max      int
+	flights  int
 	patience time.Duration
 	open     []*lane
 	alarmed  bool // a timer will call overtake
@@ -33,10 +34,16 @@ func (ls *lanes) mayOpen() bool { return len(ls.open) > 0 && len(ls.open) < ls.m
 // attended reports a lane whose flush is young: the queue is its next batch.
 func (ls *lanes) attended() bool { return slices.ContainsFunc(ls.open, ls.young) }
 
-// surplus reports that another lane attends to the queue: one at a time makes the
-// largest batches.
+// surplus reports that enough other lanes attend to the queue: the fewer, the larger
+// the batches.
 func (ls *lanes) surplus(l *lane) bool {
-	return slices.ContainsFunc(ls.open, func(o *lane) bool { return o != l && ls.young(o) })
+	young := 0
+	for _, o := range ls.open {
+		if o != l && ls.young(o) {
+			young++
+		}
+	}
+	return young >= ls.flights
 }
 
 func (ls *lanes) young(l *lane) bool { return time.Since(l.began) < ls.patience }

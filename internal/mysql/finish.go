@@ -11,7 +11,7 @@ import (
 
 // Finish is [semel.Store.Finish].
 func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
-	if err := sqlrecord.CheckFinish(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return semel.FinishResult{}, err
 	}
 	if err := s.gate.enter(); err != nil {

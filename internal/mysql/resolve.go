@@ -9,7 +9,7 @@ import (
 
 // Resolve is [semel.Store.Resolve].
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.ResolveResult, err error) {
-	if err := sqlrecord.CheckResolve(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return res, err
 	}
 	err = s.alone(ctx, p.Key, func(ctx context.Context, r runner) (bool, error) {
@@ -42,6 +42,6 @@ func (r runner) resolve(ctx context.Context, p *semel.ResolveParams) (done, erro
 	}
 	result := sqlrecord.Decided(p)
 	m, d := expiryOf(p.Retention)
-	return r.exec(ctx, stmtResolve, p.Key[:], p.Token[:], int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
+	return r.exec(ctx, stmtResolve, p.Key[:], p.Token[:], int64(p.Fence), int64(p.Resolution.StateAfter()),
 		int64(result.Kind), result.Data, m, d)
 }

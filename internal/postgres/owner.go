@@ -21,7 +21,7 @@ type owner struct {
 
 // Finish is [semel.Store.Finish].
 func (s *Store) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
-	if err := sqlrecord.CheckFinish(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return semel.FinishResult{}, err
 	}
 	p.Result.Data = bytes.Clone(p.Result.Data)

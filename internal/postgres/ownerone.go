@@ -11,7 +11,7 @@ import (
 // somebody waits for it: see [Text.Notify]. An error of the database comes back as
 // it is.
 func (t *Text) Finish(ctx context.Context, q Querier, wait Wait, p *semel.FinishParams) (waited bool, err error) {
-	if err := sqlrecord.CheckFinish(p); err != nil {
+	if err := p.Check(); err != nil {
 		return false, err
 	}
 	return t.owner(ctx, q, wait, finishing(p))

@@ -10,7 +10,7 @@ import (
 // Resolve is [semel.Store.Resolve]. Did not happen sets the attempts back to none,
 // so that the next claim runs.
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (res semel.ResolveResult, err error) {
-	if err := sqlrecord.CheckResolve(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return res, err
 	}
 	var waited bool
@@ -51,7 +51,7 @@ func (t *Text) resolution(wait Wait, p *semel.ResolveParams) (text string, args 
 	}
 	result := sqlrecord.Decided(p)
 	return t.resolve, []any{
-		string(wait), uuid(p.Key), uuid(p.Token), int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
+		string(wait), uuid(p.Key), uuid(p.Token), int64(p.Fence), int64(p.Resolution.StateAfter()),
 		int64(result.Kind), null(result.Data), micros(p.Retention),
 	}
 }

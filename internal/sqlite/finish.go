@@ -19,7 +19,7 @@ type finish struct{ p semel.FinishParams }
 func (f *finish) sortKey() []byte { return f.p.Key[:] }
 
 func (f *finish) apply(t *tx) error {
-	if err := sqlrecord.CheckFinish(&f.p); err != nil {
+	if err := f.p.Check(); err != nil {
 		return err
 	}
 	if f.p.Unrun { // a recovery that nobody began goes back in doubt

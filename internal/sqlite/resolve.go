@@ -11,7 +11,7 @@ import (
 // Resolve is [semel.Store.Resolve]. Did not happen sets the attempts back to none,
 // so that the next claim runs.
 func (s *Store) Resolve(ctx context.Context, p semel.ResolveParams) (semel.ResolveResult, error) {
-	if err := sqlrecord.CheckResolve(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return semel.ResolveResult{}, err
 	}
 	p.Result.Data = bytes.Clone(p.Result.Data)
@@ -48,6 +48,6 @@ func (r *resolve) update(t *tx) (bool, error) {
 		return t.change(stmtDelete, t.now, p.Key[:], int64(p.Fence))
 	}
 	result := sqlrecord.Decided(p)
-	return t.change(stmtResolve, t.now, p.Key[:], p.Token[:], int64(p.Fence), int64(sqlrecord.StateAfter(p.Resolution)),
+	return t.change(stmtResolve, t.now, p.Key[:], p.Token[:], int64(p.Fence), int64(p.Resolution.StateAfter()),
 		int64(result.Kind), result.Data, sqlrecord.After(t.now, p.Retention))
 }

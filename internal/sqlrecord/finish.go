@@ -1,19 +1,6 @@
 package sqlrecord
 
-import (
-	"fmt"
-
-	"github.com/semel-go/semel"
-)
-
-// CheckFinish refuses a state that no run ends in.
-func CheckFinish(p *semel.FinishParams) error {
-	switch p.State {
-	case semel.StateDone, semel.StateReleased, semel.StateInDoubt:
-		return nil
-	}
-	return fmt.Errorf("sqlstore: a run cannot finish as %v; use done, released or in doubt", p.State)
-}
+import "github.com/semel-go/semel"
 
 // Kept is the result that a finish writes; only done keeps one.
 func Kept(p *semel.FinishParams) semel.StoredResult {

@@ -1,39 +1,6 @@
 package sqlrecord
 
-import (
-	"errors"
-	"fmt"
-	"time"
-
-	"github.com/semel-go/semel"
-)
-
-var errNoResolution = errors.New("sqlstore: unknown resolution; use done, did not happen or delete")
-
-// CheckResolve refuses a decision that would be forgotten as soon as it is made:
-// the next claim would run.
-func CheckResolve(p *semel.ResolveParams) error {
-	switch {
-	case p.Resolution == semel.ResolveDelete:
-		return nil
-	case StateAfter(p.Resolution) == semel.StateNone:
-		return errNoResolution
-	case p.Retention < time.Second:
-		return fmt.Errorf("sqlstore: retention %v of a decided record is below 1s: it would be forgotten at once; use 1s or more, or semel.Forever", p.Retention)
-	}
-	return nil
-}
-
-// StateAfter is the state that a decision leaves.
-func StateAfter(res semel.Resolution) semel.State {
-	switch res {
-	case semel.ResolveDone:
-		return semel.StateDone
-	case semel.ResolveDidNotHappen:
-		return semel.StateReleased
-	}
-	return semel.StateNone
-}
+import "github.com/semel-go/semel"
 
 // Decided is the result that a decision writes; only done has one.
 func Decided(p *semel.ResolveParams) semel.StoredResult {
@@ -57,7 +24,7 @@ func Resolved(r *Row, p *semel.ResolveParams, applied bool, now int64) semel.Res
 		return semel.ResolveResult{Resolved: applied || p.Resolution == semel.ResolveDelete}
 	}
 	return semel.ResolveResult{
-		Resolved: applied || r.OwnedBy(p.Token) && r.State == StateAfter(p.Resolution),
+		Resolved: applied || r.OwnedBy(p.Token) && r.State == p.Resolution.StateAfter(),
 		Record:   r.Record(now),
 	}
 }
