@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/memstore"
@@ -53,6 +54,66 @@ func ExampleDo() {
 	// receipt-1 false <nil>
 	// receipt-1 true <nil>
 	// receipt-1 true <nil>
+}
+
+// One vote per user and item, for ever, without anything that a client has to send.
+func ExampleForever() {
+	ctx := context.Background()
+	engine := newEngine(nil)
+	defer engine.Close(ctx)
+
+	vote := func(user, item, choice string) (bool, error) {
+		op := semel.Op{
+			Key:       semel.KeyOf(semel.Scope{Principal: user, Operation: "vote"}, item),
+			Input:     semel.NoInput, // the first choice counts, whatever comes later
+			Retention: semel.Forever,
+		}
+		res, err := semel.Do(ctx, engine, op, func(context.Context) (string, error) {
+			fmt.Println("counted:", user, item, choice)
+			return choice, nil
+		})
+		return !res.Replayed, err
+	}
+	fmt.Println(vote("ada", "poll-1", "tea"))
+	fmt.Println(vote("ada", "poll-1", "coffee"))
+	fmt.Println(vote("bob", "poll-1", "coffee"))
+	// Output:
+	// counted: ada poll-1 tea
+	// true <nil>
+	// false <nil>
+	// counted: bob poll-1 coffee
+	// true <nil>
+}
+
+// The same content again within ten seconds.
+func ExampleKeyOfInput() {
+	ctx := context.Background()
+	engine := newEngine(nil)
+	defer engine.Close(ctx)
+
+	send := func(user, text string) (bool, error) {
+		content := semel.InputString(text)
+		op := semel.Op{
+			Key:       semel.KeyOfInput(semel.Scope{Principal: user, Operation: "contact"}, content),
+			Input:     content,
+			Lease:     5 * time.Second,
+			Retention: 10 * time.Second,
+		}
+		res, err := semel.Do(ctx, engine, op, func(context.Context) (string, error) {
+			fmt.Println("mail:", text)
+			return "sent", nil
+		})
+		return !res.Replayed, err
+	}
+	fmt.Println(send("ada", "hello"))
+	fmt.Println(send("ada", "hello"))
+	fmt.Println(send("ada", "hello again"))
+	// Output:
+	// mail: hello
+	// true <nil>
+	// false <nil>
+	// mail: hello again
+	// true <nil>
 }
 
 func ExampleDo_mismatch() {

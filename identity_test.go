@@ -64,6 +64,29 @@ func TestKeysThatLookAlikeDiffer(t *testing.T) {
 	}
 }
 
+// The same content is the same key, of one principal and operation.
+func TestKeyOfInput(t *testing.T) {
+	scope := semel.Scope{Principal: "u1", Operation: "contact"}
+	key := semel.KeyOfInput(scope, semel.InputString("hello", "world"))
+	if again := semel.KeyOfInput(scope, semel.InputString("hello", "world")); again.ID() != key.ID() {
+		t.Error("the same content makes another key")
+	}
+	if got := key.ID().String(); got != "4a0f330d37e20f0d32e3fff153bfc800" {
+		t.Errorf("id %s has changed", got)
+	}
+	for name, other := range map[string]semel.Key{
+		"content":    semel.KeyOfInput(scope, semel.InputString("hello", "World")),
+		"borders":    semel.KeyOfInput(scope, semel.InputString("hell", "oworld")),
+		"principal":  semel.KeyOfInput(semel.Scope{Principal: "u2", Operation: "contact"}, semel.InputString("hello", "world")),
+		"operation":  semel.KeyOfInput(semel.Scope{Principal: "u1", Operation: "order"}, semel.InputString("hello", "world")),
+		"a sent key": semel.KeyOf(scope, "hello", "world"),
+	} {
+		if other.ID() == key.ID() {
+			t.Errorf("another %s makes the same key", name)
+		}
+	}
+}
+
 func TestKeyPrintsNoText(t *testing.T) {
 	k := semel.KeyOf(semel.Scope{Principal: "canary"}, "canary")
 	var log strings.Builder
@@ -88,6 +111,9 @@ func TestUnusableOperationsAreRefused(t *testing.T) {
 		"no principal":      {semel.Op{Key: semel.KeyOf(semel.Scope{}, "k"), Input: good.Input}, "semel.Global"},
 		"no parts":          {semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "p"}), Input: good.Input}, "order id"},
 		"empty parts":       {semel.Op{Key: semel.KeyOf(semel.Scope{Principal: "p"}, "", ""), Input: good.Input}, "order id"},
+		"empty content":     {semel.Op{Key: semel.KeyOfInput(semel.Scope{Principal: "p"}, semel.NoInput), Input: good.Input}, "pass the content"},
+		"unset content":     {semel.Op{Key: semel.KeyOfInput(semel.Scope{Principal: "p"}, semel.Input{}), Input: good.Input}, "semel.NoInput"},
+		"content":           {semel.Op{Key: semel.KeyOfInput(semel.Scope{Principal: "p"}, semel.InputJSON(func() {})), Input: good.Input}, "InputBytes"},
 		"input":             {semel.Op{Key: good.Key, Input: semel.InputJSON(func() {})}, "InputBytes"},
 		"short lease":       {semel.Op{Key: good.Key, Input: good.Input, Lease: time.Millisecond}, "1s"},
 		"retention":         {semel.Op{Key: good.Key, Input: good.Input, Retention: time.Millisecond}, "semel.Forever"},

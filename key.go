@@ -99,6 +99,25 @@ func KeyOf(scope Scope, parts ...string) Key {
 	return k
 }
 
+// KeyOfInput returns the key of an operation that has none but its content: the same
+// content of the same principal is the same operation, for as long as its record stays.
+// Give such an operation a short Op.Retention, and a Lease below it: the window begins with
+// the first one, and duplicates do not prolong it. It is only for what nobody means to do
+// twice within the window; two coffees are two equal orders. An input that says nothing,
+// such as [NoInput], makes a key that every use refuses.
+//
+// The id is a plain digest of the content, whatever the engine's secret.
+func KeyOfInput(scope Scope, in Input) Key {
+	if err := in.check(); err != nil {
+		return Key{err: err}
+	}
+	if in.size() == 0 {
+		return Key{err: errors.New("semel: the input is empty, so that all operations of the scope would be one; pass the content")}
+	}
+	sum := in.fingerprint(nil)
+	return KeyOf(scope, "semel/content/1", string(sum[:]))
+}
+
 // keyText is what operators read: the part as it is, if it is plain text.
 func keyText(parts []string) string {
 	if len(parts) == 1 && isPlain(parts[0]) {
