@@ -5,8 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
-	"strconv"
 	"strings"
+
+	"github.com/semel-go/semel/internal/sqlcode"
 )
 
 // Class is what an error means for the statement that met it.
@@ -30,51 +31,15 @@ const (
 	Full
 )
 
-// ClassOf goes by the server's error number. No driver tells it through a method,
-// but all of them put it in front of the text, as the server's own client does.
+// ClassOf goes by the server's error number.
 func ClassOf(err error) Class {
-	if n, ok := numberOf(err); ok {
+	if n, _, ok := sqlcode.Number(err); ok {
 		return classOfNumber(n)
 	}
 	if err != nil && beforeSending(err) {
 		return Unreached
 	}
 	return Unsure
-}
-
-// numberOf looks for the server's number in an error and all that it wraps.
-func numberOf(err error) (n int, ok bool) {
-	if err == nil {
-		return 0, false
-	}
-	if n, ok = numberIn(err.Error()); ok {
-		return n, true
-	}
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		return numberOf(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			if n, ok = numberOf(inner); ok {
-				return n, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// numberIn reads "Error 1213 (40001): …".
-func numberIn(text string) (int, bool) {
-	if len(text) < 6 || !strings.EqualFold(text[:6], "error ") {
-		return 0, false
-	}
-	digits := text[6:]
-	end := strings.IndexAny(digits, " :")
-	if end < 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(digits[:end])
-	return n, err == nil
 }
 
 func classOfNumber(n int) Class {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/intx"
+	"github.com/semel-go/semel/internal/sqlcode"
 	"github.com/semel-go/semel/internal/sqlrecord"
 	"github.com/semel-go/semel/internal/sqltx"
 )
@@ -114,7 +115,7 @@ func (s *Store) FinishTx(ctx context.Context, tx *sql.Tx, p *semel.FinishParams)
 
 // ClassTx is [sqltx.Dialect]'s.
 func (s *Store) ClassTx(err error) (class intx.Class, open bool) {
-	_, answered := numberOf(err)
+	_, _, answered := sqlcode.Number(err)
 	c := ClassOf(err)
 	open = !answered || c == Unsure
 	switch {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/semel-go/semel/internal/sqlcode"
 	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
@@ -63,7 +64,7 @@ func (m migrator) current(ctx context.Context, c *sql.Conn) (bool, error) {
 const errNoSuchTable = 1146
 
 func numberIs(err error, number int) bool {
-	n, ok := numberOf(err)
+	n, _, ok := sqlcode.Number(err)
 	return ok && n == number
 }
 

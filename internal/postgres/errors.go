@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/internal/sqlcode"
 )
 
 // unsent marks an error of a statement that was never sent.
@@ -42,25 +43,13 @@ func classOf(err error) class {
 	if _, ok := errors.AsType[lost](err); ok {
 		return classLost
 	}
-	if state := stateOfError(err); state != "" {
+	if state := sqlcode.State(err); state != "" {
 		return classOfState(state)
 	}
 	if neverSent(err) {
 		return classUnsent
 	}
 	return classLost
-}
-
-// stateOfError is PostgreSQL's code of an error, empty if it has none.
-func stateOfError(err error) string {
-	if err == nil {
-		return ""
-	}
-	var coded interface{ SQLState() string }
-	if errors.As(err, &coded) {
-		return coded.SQLState()
-	}
-	return ""
 }
 
 // classOfState: an error that the server reports has ended the transaction without
@@ -143,7 +132,7 @@ func unread(ctx context.Context, err error) error {
 
 // fix says what to do about an error of the set-up.
 func fix(err error) string {
-	switch stateOfError(err) {
+	switch sqlcode.State(err) {
 	case "25006":
 		return " (the server is a standby or read-only: connect to the primary, for example with target_session_attrs=read-write)"
 	case "42P01", "3F000", "42703":

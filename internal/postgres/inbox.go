@@ -9,6 +9,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/intx"
+	"github.com/semel-go/semel/internal/sqlcode"
 	"github.com/semel-go/semel/internal/sqlrecord"
 	"github.com/semel-go/semel/internal/sqltx"
 )
@@ -130,7 +131,7 @@ func (x *InTx) MustFill(p *semel.FinishParams) (text string, args []any) {
 }
 
 // Unfilled reports the failure of [InTx.MustFill].
-func Unfilled(err error) bool { return stateOfError(err) == divisionByZero }
+func Unfilled(err error) bool { return sqlcode.State(err) == divisionByZero }
 
 // divisionByZero is how a statement refuses to go on.
 const divisionByZero = "22012"
@@ -138,7 +139,7 @@ const divisionByZero = "22012"
 // ClassInTx says what an error means for a transaction, and whether it leaves the
 // outcome open when a commit fails with it.
 func ClassInTx(err error) (class intx.Class, open bool) {
-	c, state := classOf(err), stateOfError(err)
+	c, state := classOf(err), sqlcode.State(err)
 	open = state == "" || c == classLost || c == classUnsent
 	if state == divisionByZero {
 		return intx.ClassLocked, open

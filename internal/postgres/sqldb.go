@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/semel-go/semel/internal/sqlcode"
 )
 
 // SQL is a [Database] over database/sql. prepare keeps the statements prepared,
@@ -122,7 +124,7 @@ func (d *sqlDatabase) query(ctx context.Context, text string, args []any, each f
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, args...)
-	if err = drain(ctx, rows, err, each); stateOfError(err) == "26000" {
+	if err = drain(ctx, rows, err, each); sqlcode.State(err) == "26000" {
 		d.plain.Store(true) // a pooler that did not show itself; nothing was executed
 		return d.queryOnce(ctx, text, args, each)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/internal/combiner"
+	"github.com/semel-go/semel/internal/sqlcode"
 	"github.com/semel-go/semel/internal/sqlrecord"
 )
 
@@ -93,7 +94,7 @@ func (s *Store) start(ctx context.Context, o Options) error {
 	}
 	if err := migrate(ctx, s.db, o.Prefix, o.NoMigrate); err != nil {
 		hint := fix(err)
-		if stateOfError(err) == "42501" {
+		if sqlcode.State(err) == "42501" {
 			hint = " (the role may not create tables: let one that may apply what semel migrate --print shows, and GRANT the privileges)"
 		}
 		return fmt.Errorf("schema: %w%s", err, hint)
