@@ -3,6 +3,7 @@ package idgen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,12 +88,12 @@ func NewNode(ctx context.Context, store semel.Store, opts *Options) (*Node, erro
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if _, ok := store.(semel.Checkpointer); !ok {
-		return nil, errNoCheckpoints
-	}
 	engine, err := o.engine(store)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := store.(semel.Checkpointer); !ok {
+		return nil, errNoCheckpoints
 	}
 	n := &Node{
 		opts: o, layout: o.Layout, epoch: o.Layout.Epoch.UnixMilli(), store: store, engine: engine,
@@ -109,7 +110,7 @@ func NewNode(ctx context.Context, store semel.Store, opts *Options) (*Node, erro
 	return n, nil
 }
 
-var errNoCheckpoints = errors.Join(errors.New("idgen: the store keeps no checkpoints, so it cannot reserve ids; use a store that does, as those of Semel do"), semel.ErrUnsupported)
+var errNoCheckpoints = fmt.Errorf("idgen: the store keeps no checkpoints, so nothing can be reserved in it; use one that does, as all of Semel's: %w", semel.ErrUnsupported)
 
 // shutEngine ends an engine that holds nothing.
 func (n *Node) shutEngine(ctx context.Context) error {
