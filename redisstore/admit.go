@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // admit refuses servers that can never do.
@@ -43,7 +44,7 @@ func (s *Store) admits(f *facts) error {
 	return nil
 }
 
-// checkRights does once what the scripts do.
+// checkRights does once what calls and scripts do.
 func (s *Store) checkRights(ctx context.Context) error {
 	key := s.options.Prefix + "probe"
 	to, err := s.route.to(ctx, key)
@@ -51,6 +52,12 @@ func (s *Store) checkRights(ctx context.Context) error {
 		return fmt.Errorf("redisstore: %w", unavailable(err))
 	}
 	said, err := to.client.Eval(ctx, s.scripts.probe.text, []string{key}, s.channel()).Int()
+	if err == nil {
+		err = to.client.EvalSha(ctx, s.scripts.probe.sha, []string{key}, s.channel()).Err()
+	}
+	if err == nil && s.options.Replicas > 0 {
+		err = to.client.Wait(ctx, 0, time.Millisecond).Err()
+	}
 	if err != nil {
 		return fmt.Errorf("redisstore: %w", unavailable(err))
 	}

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -36,7 +37,7 @@ var errAbandoned = errors.New("redisstore: the caller has gone")
 // MarshalBinary is how the client asks for the parameters when it writes the command,
 // and at no other time. So a call knows for certain that it was never sent.
 func (c *call) MarshalBinary() ([]byte, error) {
-	if !c.stage.CompareAndSwap(stageWaiting, stageWritten) && c.stage.Load() == stageAbandoned {
+	if !c.stage.CompareAndSwap(stageWaiting, stageWritten) && c.abandoned() {
 		return nil, errAbandoned
 	}
 	c.written++
@@ -45,6 +46,15 @@ func (c *call) MarshalBinary() ([]byte, error) {
 
 // abandon ends the caller's interest, and reports whether the call is never sent then.
 func (c *call) abandon() bool { return c.stage.CompareAndSwap(stageWaiting, stageAbandoned) }
+
+// abandoned reports a call that is never sent, since its caller has gone.
+func (c *call) abandoned() bool { return c.stage.Load() == stageAbandoned }
+
+// spoilt reports a call that one of its batch kept from being sent.
+func (c *call) spoilt() bool { return errors.Is(c.err, errAbandoned) }
+
+// String hides what the call carries from those who show commands, such as tracers.
+func (c *call) String() string { return fmt.Sprintf("(%d bytes)", len(c.params)) }
 
 // command is the call as a command. One with its text teaches the server the script.
 func (c *call) command(ctx context.Context, text, confirm bool) *redis.Cmd {

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 
 	"github.com/semel-go/semel"
@@ -12,7 +13,7 @@ import (
 func claimParams(p *semel.ClaimParams) []byte {
 	b := make([]byte, 0, 72+labelsSize(p))
 	b = append(b, byte(p.Policy), flag(p.Mark), flag(p.Recovering))
-	b = binary.LittleEndian.AppendUint32(b, uint32(max(p.MaxAttempts, 0)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(min(uint64(max(p.MaxAttempts, 0)), math.MaxUint32)))
 	b = appendSpan(b, min(p.Lease, longest))
 	b = appendSpan(b, p.Retention)
 	b = append(b, p.Token[:]...)
@@ -79,10 +80,11 @@ func appendSpan(b []byte, d time.Duration) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(microseconds(d)))
 }
 
-// microseconds are rounded up, since retention is a minimum; 0 is for ever.
+// microseconds are rounded up, since retention is a minimum; 0 is for ever, and none is
+// so by accident.
 func microseconds(d time.Duration) int64 {
 	if d > longest {
 		return 0
 	}
-	return int64((d + time.Microsecond - 1) / time.Microsecond)
+	return max(1, int64((d+time.Microsecond-1)/time.Microsecond))
 }

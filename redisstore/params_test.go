@@ -13,7 +13,7 @@ import (
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]int64{
-		1: 1, time.Microsecond: 1, time.Microsecond + 1: 2, time.Second: 1e6,
+		-1: 1, 0: 1, 1: 1, time.Microsecond: 1, time.Microsecond + 1: 2, time.Second: 1e6,
 		longest: longest.Microseconds(), longest + 1: 0, semel.Forever: 0, math.MaxInt64 - 1: 0,
 	} {
 		if got := microseconds(d); got != want {
@@ -40,6 +40,12 @@ func TestClaimParams(t *testing.T) {
 	}
 	if labels := string(got[72:]); labels != "s\x00\x00\x00\x00\x00\x00\x00\x02\x00opkey" {
 		t.Errorf("the labels are %q", labels)
+	}
+	if p.MaxAttempts = math.MaxInt; string(claimParams(&p)[3:7]) == "\x00\x00\x00\x00" {
+		t.Error("the largest number of attempts is no limit")
+	}
+	if p.MaxAttempts = math.MaxInt/2 + 1; string(claimParams(&p)[3:7]) == "\x00\x00\x00\x00" { // its last bits are zeros
+		t.Error("a huge number of attempts is no limit")
 	}
 	p.Lease = math.MaxInt64
 	if claimParams(&p); microseconds(min(p.Lease, longest)) == 0 {

@@ -85,13 +85,30 @@ func (p *primary) close(ctx context.Context) error {
 
 // send sends calls until the server knows their scripts.
 func (p *primary) send(ctx context.Context, calls []*call) {
-	p.pipeline(ctx, calls, nil)
+	p.sendTogether(ctx, calls, nil)
 	for range reloads {
 		unknown, first := forgotten(calls)
 		if len(unknown) == 0 {
 			return
 		}
-		p.pipeline(ctx, unknown, first)
+		p.sendTogether(ctx, unknown, first)
+	}
+}
+
+// sendTogether sends calls in one go. One whose caller goes while they wait for a
+// connection ends the writing: the others are sent again then, without it.
+func (p *primary) sendTogether(ctx context.Context, calls []*call, texts map[*call]bool) {
+	for {
+		if slices.ContainsFunc(calls, (*call).abandoned) {
+			calls = slices.DeleteFunc(slices.Clone(calls), (*call).abandoned)
+		}
+		if len(calls) == 0 {
+			return
+		}
+		p.pipeline(ctx, calls, texts)
+		if !slices.ContainsFunc(calls, (*call).spoilt) {
+			return
+		}
 	}
 }
 

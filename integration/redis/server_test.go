@@ -142,37 +142,6 @@ func TestServerFull(t *testing.T) {
 	acquire(t, store, claimOf(newKey(), semel.NewToken()))
 }
 
-// A primary that was demoted refuses, and says for certain that nothing was done.
-func TestDemoted(t *testing.T) {
-	t.Parallel()
-	server, other := engines.NewRedis(t, nil), engines.NewRedis(t, &engines.Options{})
-	store := openStore(t, clientOf(t, server.URL()), nil)
-	p := claimOf(newKey(), semel.NewToken())
-	if err := server.Client(t).ConfigSet(t.Context(), "masterauth", other.Password()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	acquire(t, store, p)
-	server.Follow(t, other)
-	for name, err := range map[string]error{
-		"claim":  errOf(store.Claim(t.Context(), claimOf(newKey(), semel.NewToken()))),
-		"finish": errOf(store.Finish(t.Context(), doneOf(p.Key, p.Token, "x"))),
-	} {
-		if name == "finish" && errors.Is(err, semel.ErrFenced) {
-			continue // its record has gone with the replication
-		}
-		if !unavailable(err) || !strings.Contains(err.Error(), "connect to the primary") {
-			t.Errorf("%s at a replica: %v; want unavailable, with the fix", name, err)
-		}
-	}
-	if _, err := redisstore.New(t.Context(), clientOf(t, server.URL()), nil); err == nil || !strings.Contains(err.Error(), "connect to the primary") {
-		t.Errorf("a store on a replica: %v; want a refusal with the fix", err)
-	}
-	g, err := store.Guarantees(t.Context(), semel.GuaranteesParams{})
-	if err != nil || g.SingleRegister != semel.No {
-		t.Errorf("a replica promises a single register: %v, %v", g.SingleRegister, err)
-	}
-}
-
 func errOf[R any](_ R, err error) error { return err }
 
 // Somebody else's script that runs for long blocks the server: BUSY is a refusal.
@@ -233,8 +202,8 @@ func TestMissingRight(t *testing.T) {
 	server := engines.NewRedis(t, nil)
 	secret := grant(t, server)
 	options := &redis.Options{Addr: server.Addr(), Username: "semel", Password: secret, MaxRetries: -1, ContextTimeoutEnabled: true}
-	prefix := &redisstore.Options{Prefix: "case:"}
-	for _, right := range []string{"eval", "get", "set", "setrange", "del", "time"} {
+	prefix := &redisstore.Options{Prefix: "case:", Replicas: 1}
+	for _, right := range []string{"eval", "evalsha", "get", "set", "setrange", "del", "time", "wait"} {
 		withRight(t, server, "-"+right)
 		client := redis.NewClient(options)
 		_, err := redisstore.New(t.Context(), client, prefix)

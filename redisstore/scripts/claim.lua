@@ -28,6 +28,5 @@ elseif gone or free or doubt and recovering == 1 then
   if mark == 1 then state, kind, cause, since, data = 3, 3, 0, 0, '' end
   ends = true
 else
-  if ARGV[2] then redis.call('SETRANGE', key, 0, '\1') end
-  return {TOLD, now, value}
+  same, says = true, TOLD
 end

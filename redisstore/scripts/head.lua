@@ -11,14 +11,16 @@ local format, state, policy, cause, kind, waited, attempt = 1, 0, 0, 0, 0, 0, 0
 local fence, lease, expiry, started, since, token, print, size = 0, 0, 0, 0, 0, NOBODY, '', 0
 local alive, lapsed, doubt, free, gone = false, false, false, false, true
 -- What put.lua is told: labels and data to write, whether they must fit, whether this is
--- the end of a run that somebody may wait for, and what to answer.
-local labels, data, must, ends, says
+-- the end of a run that somebody may wait for, whether there is nothing to write, and what
+-- to answer.
+local labels, data, must, ends, same, says
 if value then
   format = string.byte(value) or 0
   if format > 1 then return {FORMAT, format} end
   if format < 1 or #value < HEAD then return {DAMAGED, format} end
   format, state, policy, cause, kind, waited, attempt, fence, lease, expiry, started, since, token, print, size =
     struct.unpack(LAYOUT, value)
+  if state > 4 or #value < HEAD + size then return {DAMAGED, format} end
   local over = lease <= now
   alive = state == 1 and not over
   lapsed = state == 1 and policy == 2 and over
