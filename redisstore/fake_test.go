@@ -12,10 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// silence is no reply, on a connection that stays open.
-const silence = "…"
+const (
+	silence = "…" // no reply any more, on a connection that stays open
+	skipped = "-" // no reply to this one
+)
 
-// scripted is a store on a server that answers scripts as it is told: the text of a
+// scripted is a store on a server that answers scripts and PING as it is told: the text of a
 // reply, or "" to hang up. The last one is repeated.
 func scripted(t testing.TB, o *redis.Options, replies ...string) *Store {
 	t.Helper()
@@ -71,10 +73,15 @@ func serve(conn net.Conn, said <-chan string) {
 			return
 		}
 		reply := "-ERR unknown command\r\n"
-		if strings.HasPrefix(strings.ToUpper(name), "EVAL") {
+		switch name = strings.ToUpper(name); {
+		case strings.HasPrefix(name, "EVAL"), name == "PING":
 			reply = <-said
+		case name == "SUBSCRIBE":
+			reply = "*3\r\n$9\r\nsubscribe\r\n$11\r\nsemel:ended\r\n:1\r\n"
 		}
 		switch reply {
+		case skipped:
+			continue
 		case "":
 			return
 		case silence:

@@ -43,7 +43,8 @@ func (s *Store) listen(ctx context.Context) (waitroom.Ear, error) {
 // ear is a subscription.
 type ear struct {
 	*redis.PubSub
-	stop func() bool
+	stop  func() bool
+	asked bool // and not heard anything since
 }
 
 // Hear is waitroom.Ear. The client knows timeouts only; the room's context is that of
@@ -55,16 +56,29 @@ func (e *ear) Hear(ctx context.Context) (key semel.KeyID, ok bool, err error) {
 		<-ctx.Done()
 		return key, false, err
 	}
-	m, isMessage := said.(*redis.Message)
-	if err != nil || !isMessage {
+	if err != nil {
 		return key, false, err
+	}
+	e.asked = false
+	m, isMessage := said.(*redis.Message)
+	if !isMessage {
+		return key, false, nil
 	}
 	key, bad := semel.ParseKeyID(m.Payload)
 	return key, bad == nil, nil
 }
 
-// Try is waitroom.Ear.
-func (e *ear) Try(ctx context.Context) error { return e.Ping(ctx) }
+// Try is waitroom.Ear. The answer is heard; a server that gave none until it is tried
+// again has gone, which a connection may take a quarter of an hour to find out.
+func (e *ear) Try(ctx context.Context) error {
+	if e.asked {
+		return errDeaf
+	}
+	e.asked = true
+	return e.Ping(ctx)
+}
+
+var errDeaf = errors.New("redisstore: the server does not answer on the connection that listens")
 
 // Close is waitroom.Ear.
 func (e *ear) Close() error {

@@ -44,16 +44,16 @@ func New(open func(ctx context.Context) (Ear, error)) *Room {
 // server listens, so that nothing from then on is missed. Its error, and that of a
 // connection that cannot be had, ends the wait.
 func (r *Room) Wait(ctx context.Context, key semel.KeyID, goesOn func(context.Context) (bool, error)) error {
-	told, leave, err := r.enter(ctx, key)
-	if err != nil {
+	t := time.NewTimer(recheck)
+	defer t.Stop()
+	told, leave, err := r.enter(ctx, key, t.C)
+	if err != nil || told == nil {
 		return err
 	}
 	defer leave()
 	if on, err := goesOn(ctx); err != nil || !on {
 		return err
 	}
-	t := time.NewTimer(recheck)
-	defer t.Stop()
 	select {
 	case <-told:
 	case <-t.C:
@@ -63,8 +63,9 @@ func (r *Room) Wait(ctx context.Context, key semel.KeyID, goesOn func(context.Co
 	return nil
 }
 
-// enter returns a channel that is closed when the key is told of.
-func (r *Room) enter(ctx context.Context, key semel.KeyID) (told <-chan struct{}, leave func(), err error) {
+// enter returns a channel that is closed when the key is told of; none if it is late
+// before the server listens.
+func (r *Room) enter(ctx context.Context, key semel.KeyID, late <-chan time.Time) (told <-chan struct{}, leave func(), err error) {
 	seat := make(chan struct{})
 	ear, err := r.sit(key, seat)
 	if err != nil {
@@ -76,6 +77,7 @@ func (r *Room) enter(ctx context.Context, key semel.KeyID) (told <-chan struct{}
 		return seat, leave, nil
 	case <-ear.ended:
 		err = errors.Join(semel.ErrStoreUnavailable, ear.err)
+	case <-late:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

@@ -119,6 +119,25 @@ func TestComesBackUntold(t *testing.T) {
 	})
 }
 
+// A server that does not answer keeps nobody for longer than a lost message does.
+func TestComesBackWhileItConnects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := New(func(ctx context.Context) (Ear, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		defer r.Close()
+		began := time.Now()
+		if err := r.Wait(t.Context(), semel.KeyID{1}, yes); err != nil || time.Since(began) != recheck {
+			t.Errorf("came back after %v, %v; want %v", time.Since(began), err, recheck)
+		}
+		if !r.deserted() {
+			t.Error("it still has a seat")
+		}
+	})
+}
+
 func TestNothingToWaitFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
