@@ -116,7 +116,7 @@ func (l *load) check(t *testing.T, s semel.Store) (claims, results, lost int) {
 		t.Errorf("neither ErrNoReply nor ErrStoreUnavailable: %v", err)
 	}
 	for key, k := range l.records {
-		r, err := s.Read(t.Context(), semel.ReadParams{Key: key})
+		r, err := readBack(t.Context(), s, key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,6 +140,21 @@ func (l *load) check(t *testing.T, s semel.Store) (claims, results, lost int) {
 		}
 	}
 	return claims, results, lost
+}
+
+// readBack reads a record of a server that is back; a client that could not connect for a
+// while may take a second to notice.
+func readBack(ctx context.Context, s semel.Store, key semel.KeyID) (semel.Record, error) {
+	for began := time.Now(); ; {
+		r, err := s.Read(ctx, semel.ReadParams{Key: key})
+		if !unavailable(err) || time.Since(began) > 10*time.Second {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // Field faults: a failover or restart of the store loses claims and results; callers of

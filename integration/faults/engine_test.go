@@ -79,12 +79,17 @@ func (o *operation) ask(ctx context.Context) (string, error) {
 	return res.Value, err
 }
 
-// untilAnswered asks until there is an answer, with more patience each time. A claim that
-// got lost is released in the background; until then the key is in progress.
+// untilAnswered asks for a minute until there is an answer, with more patience each time.
+// A claim that got lost is released in the background; until then the key is in progress.
+// A client that could not connect may refuse at once, for a second.
 func (o *operation) untilAnswered(ctx context.Context) string {
-	for patience := shortPatience; patience < time.Minute; patience *= 2 {
+	patience := shortPatience
+	for began := time.Now(); time.Since(began) < time.Minute; patience *= 2 {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		value, err := o.ask(ctx)
+		if errors.Is(err, semel.ErrStoreUnavailable) {
+			<-ctx.Done()
+		}
 		cancel()
 		_, running := errors.AsType[*semel.InProgressError](err)
 		switch {
