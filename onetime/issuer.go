@@ -126,13 +126,22 @@ func (i *Issuer) now() time.Time {
 }
 
 func checkBinding(purpose, subject string) error {
+	if err := CheckPurpose(purpose); err != nil {
+		return err
+	}
+	if subject == "" {
+		return errors.New("onetime: the subject is empty; name the user or the session: a token of nobody would be everybody's")
+	}
+	return nil
+}
+
+// CheckPurpose says what is wrong about a purpose: see [Issuer.Issue].
+func CheckPurpose(purpose string) error {
 	switch {
 	case purpose == "":
 		return errors.New("onetime: the purpose is empty; name the form, such as order: a token of one form must not open another")
 	case len(purpose) > maxPurpose || !utf8.ValidString(purpose) || strings.ContainsFunc(purpose, unicode.IsControl):
 		return errors.New("onetime: the purpose is over 200 bytes or no plain text; use a short name, such as order")
-	case subject == "":
-		return errors.New("onetime: the subject is empty; name the user or the session: a token of nobody would be everybody's")
 	}
 	return nil
 }

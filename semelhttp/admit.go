@@ -15,6 +15,7 @@ const (
 	noKey origin = iota
 	sent
 	derived
+	issuedToken
 )
 
 // admit finds out what is asked for before anything is claimed: signature, key,
@@ -49,7 +50,21 @@ func (x *exchange) admitByBody(found bool, keyErr error) *Problem {
 	if nobody != nil {
 		return nobody
 	}
+	if x.from == issuedToken {
+		return x.identifyToken()
+	}
 	return x.identify()
+}
+
+// identifyToken is identify for a request with a form token.
+func (x *exchange) identifyToken() *Problem {
+	if p := x.verifyToken(); p != nil {
+		return p
+	}
+	if p := x.identify(); p != nil {
+		return p
+	}
+	return x.digestContent()
 }
 
 // readVerified reads the body of a request whose signature or key needs it.
@@ -71,24 +86,50 @@ func (x *exchange) readVerified() *Problem {
 
 // findKey completes the search that began in the headers.
 func (x *exchange) findKey(found bool, err error) *Problem {
-	if !found && err == nil && x.m.bodyFirst {
-		text, _ := x.body.flatten() // it is flat
-		x.key, found, err = x.m.keys.findInBody(x.r, text)
+	if err == nil && x.m.bodyFirst {
+		found, err = x.search(found)
 	}
 	switch {
+	case err == errOverloaded:
+		return problemOfBody(err)
 	case err != nil:
 		p := NewProblem(CodeInvalidKey)
 		p.Detail = "The key cannot be used: " + err.Error() + "."
 		return &p
+	case x.from == issuedToken:
 	case found:
 		x.from = sent
 	case x.m.opts.Derived != nil:
 		x.from = derived
 	case x.m.opts.RequireKey:
 		p := NewProblem(CodeMissingKey)
+		if x.m.keys.token != nil {
+			p.Detail = "This operation needs the token of its form: load the form, and send it with the token that came with it."
+		}
 		return &p
 	}
 	return nil
+}
+
+// search looks for what needs the body: a form token, which counts before any key, and
+// a key that is in no header.
+func (x *exchange) search(inHeader bool) (found bool, err error) {
+	if k := x.m.keys.token; k != nil {
+		token, found, err := k.find(x.r, &x.body)
+		if found || err != nil {
+			x.key, x.from = sentKey{text: token}, issuedToken
+			return found, err
+		}
+	}
+	if inHeader {
+		return true, nil
+	}
+	text, err := x.body.flatten()
+	if err != nil {
+		return false, err
+	}
+	x.key, found, err = x.m.keys.findInBody(x.r, text)
+	return found, err
 }
 
 func (x *exchange) findPrincipal() *Problem {

@@ -17,8 +17,8 @@ import (
 // not see whether an answer is a replay and when to retry.
 func CORSHeaders(o *Options) (allow, expose []string) {
 	c := o.withDefaults()
-	allow = slices.Clone(c.Headers)
-	return allow, append(allow[:len(allow):len(allow)], c.ReplayedHeader, "Retry-After", "Link")
+	allow = slices.Concat(c.Headers, c.tokenHeaders())
+	return allow, slices.Concat(c.Headers, []string{c.ReplayedHeader, "Retry-After", "Link"})
 }
 
 // CORSOptions are the settings of [NewCORS].

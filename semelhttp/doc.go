@@ -29,6 +29,7 @@
 //   - admit.go: what is checked before a claim
 //   - key.go, keyformat.go, structured.go: the key on the wire
 //   - keysource.go, keybody.go, webhook.go, derived.go: where keys come from
+//   - forms.go, keytoken.go: form tokens, for browsers' forms
 //   - principal.go: whose request it is
 //   - requestbody.go, budget.go, bodytime.go, fingerprint.go, jsonbody.go: the body, and what a key stands for
 //   - exchange.go, verdict.go: one request from claim to answer, and what its

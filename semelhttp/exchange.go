@@ -37,6 +37,9 @@ type exchange struct {
 func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
 	op := x.op()
 	x.out.key = op.Key.ID()
+	if err := x.timely(op); err != nil {
+		return nil, nil, err
+	}
 	ctx := x.r.Context()
 	run, rec, err := x.m.claim(ctx, x.principal, op)
 	if run != nil && ctx.Err() != nil { // the claim came in the moment in which the client went: nothing has begun
@@ -52,12 +55,17 @@ func (x *exchange) op() semel.Op {
 	op := x.m.op
 	if x.from == derived {
 		op = x.m.derivedOp
+	}
+	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
+	switch x.from {
+	case issuedToken:
+		x.spend(&op, scope)
+	case derived:
 		op.Key = x.derivedKey(scope)
-	} else {
+	default:
 		x.parts[0] = x.key.text
 		op.Key = semel.KeyOf(scope, x.parts[:]...)
 	}
-	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
 	return op
 }
 
@@ -110,7 +118,7 @@ func (x *exchange) serve(next http.Handler) {
 // as it is: nothing is recovered here, close only settles the record.
 func (x *exchange) run(claim *semel.Run, next http.Handler) {
 	x.claim = claim
-	x.out.begin(x.m, claim, x.w, x.memory)
+	x.out.begin(x.m, claim, x.w, x.memory, x.key.token)
 	x.ctx.Context = claim.Context()
 	next.ServeHTTP(&x.out, x.forHandler(&x.ctx))
 	x.finish()
@@ -140,7 +148,7 @@ func (x *exchange) finish() {
 	c.close()
 	verdict := semel.Verdict{State: x.ctx.decided()}
 	if verdict.State == semel.StateNone {
-		verdict.State = x.m.stateOf(c.status)
+		verdict.State = x.stateOf(c.status)
 	}
 	if verdict.State == semel.StateDone {
 		verdict.Result = c.result()

@@ -13,7 +13,7 @@ type recordRules struct {
 }
 
 func newRecordRules(o *Options) recordRules {
-	return recordRules{ownNames: append(slices.Clone(o.Headers), o.ReplayedHeader), keepCookies: slices.Clone(o.KeepSetCookie)}
+	return recordRules{ownNames: slices.Concat(o.Headers, o.tokenHeaders(), []string{o.ReplayedHeader, contentField}), keepCookies: slices.Clone(o.KeepSetCookie)}
 }
 
 // keeps reports whether a header field is recorded at all.

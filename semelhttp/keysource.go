@@ -14,7 +14,8 @@ type KeySource struct {
 	header  string // canonical name; or else
 	pointer string // into the body
 	path    []string
-	sender  string // whose webhook it is; such a key is taken as it comes, and not echoed
+	sender  string    // whose webhook it is; such a key is taken as it comes, and not echoed
+	token   *tokenKey // whose form token it is, which may stand in a field of the body as well
 	err     error
 }
 
@@ -43,7 +44,7 @@ func KeyBody(pointer string) KeySource {
 
 func (s KeySource) check() error {
 	if s.err == nil && s.place() == "" {
-		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody or KeyWebhook")
+		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody, KeyWebhook or Forms.Key")
 	}
 	return s.err
 }
@@ -51,11 +52,13 @@ func (s KeySource) check() error {
 func (s KeySource) place() string             { return s.header + s.pointer }
 func (s KeySource) same(other KeySource) bool { return s.place() == other.place() }
 func (s KeySource) inBody() bool              { return s.header == "" }
+func (s KeySource) needsBody() bool           { return s.inBody() || s.token != nil }
 
 // keyReader reads keys as the options say.
 type keyReader struct {
 	headers  []KeySource
 	bodies   []KeySource
+	token    *tokenKey // nil: no form tokens
 	strict   bool
 	min, max int
 	format   func(string) error
@@ -64,19 +67,24 @@ type keyReader struct {
 func newKeyReader(o *Options) keyReader {
 	k := keyReader{strict: o.StrictKeys, min: o.MinKeyLength, max: o.MaxKeyLength, format: o.KeyFormat}
 	for _, source := range o.Keys {
-		if source.inBody() {
+		switch {
+		case source.token != nil:
+			k.token = source.token
+		case source.inBody():
 			k.bodies = append(k.bodies, source)
-		} else {
+		default:
 			k.headers = append(k.headers, source)
 		}
 	}
 	return k
 }
 
-// sentKey is a key as it came: decoded, and the field value to echo, if it is.
+// sentKey is a key as it came: decoded, and the field value to echo, if it is. A form
+// token is verified before it counts.
 type sentKey struct {
-	text string
-	wire []string
+	text  string
+	wire  []string
+	token *heldToken
 }
 
 // find returns the key in the headers; found is false when no line of any of them

@@ -88,7 +88,7 @@ func newMiddleware(principal PrincipalFunc, opts *Options, refused error) (*midd
 func (m *middleware) prepare() (err error) {
 	o := &m.opts
 	m.contents, err = newContentRules(o)
-	m.bodyFirst = o.Verify != nil || len(m.keys.bodies) > 0
+	m.bodyFirst = o.Verify != nil || slices.ContainsFunc(o.Keys, KeySource.needsBody)
 	m.passing = !m.bodyFirst && o.Derived == nil && !o.RequireKey
 	if o.Quota != nil {
 		m.quotas = newQuotas(o.Quota, o.Clock)
@@ -113,7 +113,17 @@ func (m *middleware) prepareOps() (err error) {
 	if o.Derived != nil {
 		m.derivedOp, err = derivedOp(m.engine, m.op, o.Derived)
 	}
-	return err
+	return errors.Join(err, m.checkTokens())
+}
+
+// checkTokens refuses a retention after which a used form token would be good again.
+func (m *middleware) checkTokens() error {
+	k := m.keys.token
+	if k == nil || m.opts.Retention == 0 {
+		return nil
+	}
+	least := k.issuer.MinRetention()
+	return refuse(m.opts.Retention < least, "Retention %v is below %v: a used form token could be used again when its record is gone; raise Retention, or shorten the Lifetime of the issuer (now %v)", m.opts.Retention, least, k.issuer.Lifetime())
 }
 
 func (m *middleware) wrap(next http.Handler) http.Handler {

@@ -78,7 +78,7 @@ func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdi
 	switch {
 	case state != semel.StateNone:
 	case returned:
-		state = x.m.stateOf(out.status)
+		state = x.stateOf(out.status)
 	case x.m.op.Policy == semel.AtMostOnce:
 		state = semel.StateInDoubt
 	default:

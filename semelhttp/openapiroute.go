@@ -36,7 +36,7 @@ func (d description) parameters() []object {
 		list = append(list, object{
 			"name":        source.header,
 			"in":          "header",
-			"required":    d.o.RequireKey && len(d.o.Keys) == 1,
+			"required":    d.o.RequireKey && len(d.o.Keys) == 1 && source.token == nil,
 			"description": d.keyText(source),
 			"schema":      object{"type": "string", "minLength": max(d.o.MinKeyLength, 1)},
 		})
@@ -46,6 +46,9 @@ func (d description) parameters() []object {
 
 func (d description) keyText(source KeySource) string {
 	kept := "The answer is kept for at least " + spell(d.retention) + " and sent again for the same key."
+	if k := source.token; k != nil {
+		return fmt.Sprintf("The token that came with the form, in this header or in the form's field %s. It is good for one form of one user. %s", k.field, kept)
+	}
 	if source.sender != "" {
 		return "Names the event, the same in each attempt to deliver it. " + kept
 	}
@@ -84,9 +87,12 @@ func plural(n int64, name string) string {
 func (d description) extension() object {
 	var keys []object
 	for _, source := range d.o.Keys {
-		if source.inBody() {
+		switch {
+		case source.token != nil:
+			keys = append(keys, object{"in": "form-token", "name": source.header, "field": source.token.field, "purpose": source.token.purpose})
+		case source.inBody():
 			keys = append(keys, object{"in": "body", "pointer": source.pointer})
-		} else {
+		default:
 			keys = append(keys, object{"in": "header", "name": source.header})
 		}
 	}
@@ -146,12 +152,14 @@ func response(problems []Problem) object {
 // pages.
 func (d description) codes() []Code {
 	o := &d.o
+	tokens := len(o.tokenHeaders()) > 0
 	all := []struct {
 		code Code
 		can  bool
 	}{
 		{CodeMissingKey, o.RequireKey}, {CodeInvalidKey, true}, {CodeIncompleteBody, true},
 		{CodeAmbiguousBody, o.JSON != nil}, {CodeInvalidSignature, o.Verify != nil}, {CodeNoPrincipal, true},
+		{CodeTokenRefused, tokens}, {CodeTokenExpired, tokens}, {CodeTokenUsed, tokens},
 		{CodeReplayForbidden, o.ReplayAuthorize != nil}, {CodePayloadTooLarge, true}, {CodeKeyReused, true},
 		{CodeDuplicateContent, o.Derived != nil && o.Derived.Reject}, {CodeInProgress, true}, {CodeOutcomeUnknown, true},
 		{CodeResultUnavailable, true}, {CodeOverloaded, true}, {CodeStoreUnavailable, true},

@@ -18,8 +18,9 @@ type Options struct {
 	// Headers are the names of the key header. Default Idempotency-Key.
 	Headers []string
 	// Keys are the places where a key may stand, instead of Headers: [KeyHeader],
-	// [KeyBody], [KeyWebhook]. A key in a header counts before one in the body, and
-	// bodies are searched in the order of Keys. Default the Headers.
+	// [KeyBody], [KeyWebhook], [Forms.Key]. A form token counts before all others, a key
+	// in a header before one in the body, and bodies are searched in the order of Keys.
+	// Default the Headers.
 	Keys []KeySource
 	// Derived makes a key of what a request says where it brings none. Default none.
 	Derived *DerivedKey
@@ -162,6 +163,17 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
+// tokenHeaders are the headers that may hold a form token.
+func (o *Options) tokenHeaders() []string {
+	var names []string
+	for _, source := range o.Keys {
+		if source.token != nil {
+			names = append(names, source.header)
+		}
+	}
+	return names
+}
+
 // placeKeys makes Headers and Keys say the same.
 func (o *Options) placeKeys() {
 	if len(o.Keys) == 0 {
@@ -175,7 +187,7 @@ func (o *Options) placeKeys() {
 	}
 	o.Headers = nil
 	for _, source := range o.Keys {
-		if source.header != "" && source.sender == "" {
+		if source.header != "" && source.sender == "" && source.token == nil {
 			o.Headers = append(o.Headers, source.header)
 		}
 	}
@@ -185,7 +197,7 @@ func (o *Options) placeKeys() {
 func (o *Options) oneBody() int64 {
 	n := o.MaxRequestBody + block
 	switch {
-	case o.Verify != nil || slices.ContainsFunc(o.Keys, KeySource.inBody):
+	case o.Verify != nil || slices.ContainsFunc(o.Keys, KeySource.needsBody):
 		n += o.MaxRequestBody // for a moment in blocks and in one piece
 	case o.JSON != nil || len(o.FormerFingerprints) > 0:
 		n += min(o.MaxRequestBody, maxJSON)
@@ -231,6 +243,7 @@ func (o *Options) validateNames() error {
 	}
 	isKey := slices.ContainsFunc(o.Keys, func(s KeySource) bool { return s.header == o.ReplayedHeader })
 	errs = append(errs,
+		refuse(len(o.tokenHeaders()) > 1, "Keys: form tokens of two purposes; give each its own middleware"),
 		refuse(!isToken(o.ReplayedHeader), "ReplayedHeader %q is no header name", o.ReplayedHeader),
 		refuse(isKey, "ReplayedHeader %q holds the key as well; use another name", o.ReplayedHeader))
 	return errors.Join(errs...)

@@ -65,13 +65,18 @@ func AnonymousPrincipal(rule string) string { return "\x00anonymous:" + rule }
 
 // principalOf returns whose request it is, or false for nobody.
 func (m *middleware) principalOf(r *http.Request) (string, bool) {
-	p, err := m.principal(r)
+	return callerOf(r, m.principal, m.opts.Anonymous)
+}
+
+// callerOf returns whose request it is, or false for nobody. anonymous may be nil.
+func callerOf(r *http.Request, principal, anonymous PrincipalFunc) (string, bool) {
+	p, err := principal(r)
 	if err != nil {
 		return "", false
 	}
-	if p != "" || m.opts.Anonymous == nil {
+	if p != "" || anonymous == nil {
 		return p, p != ""
 	}
-	p, err = m.opts.Anonymous(r)
+	p, err = anonymous(r)
 	return AnonymousPrincipal(p), err == nil && p != ""
 }

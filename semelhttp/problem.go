@@ -20,9 +20,12 @@ const (
 	CodeAmbiguousBody       Code = "ambiguous-body"
 	CodeInvalidSignature    Code = "invalid-signature"
 	CodeNoPrincipal         Code = "no-principal"
+	CodeTokenRefused        Code = "token-refused"
+	CodeTokenExpired        Code = "token-expired"
 	CodeReplayForbidden     Code = "replay-forbidden"
 	CodePayloadTooLarge     Code = "payload-too-large"
 	CodeKeyReused           Code = "key-reused"
+	CodeTokenUsed           Code = "token-used"
 	CodeDuplicateContent    Code = "duplicate-content"
 	CodeInProgress          Code = "in-progress"
 	CodeOutcomeUnknown      Code = "outcome-unknown"
@@ -107,6 +110,19 @@ func problemText(code Code) Problem {
 		return Problem{Status: 502, Retry: RetrySameKey, Title: "Upstream unreachable", Detail: "The service could not be reached and has received nothing."}
 	case CodeUpstreamNoAnswer:
 		return Problem{Status: 504, Retry: RetryNever, Title: "Upstream gave no answer", Detail: "The service received the request and did not answer; whether it was executed is not known."}
+	}
+	return tokenText(code)
+}
+
+// tokenText holds the problems that tell of a form token.
+func tokenText(code Code) Problem {
+	switch code {
+	case CodeTokenRefused:
+		return Problem{Status: 403, Retry: RetryNewKey, Title: "Form token refused", Detail: "The token is not good for this form and this user. Load the form again. Nothing was executed."}
+	case CodeTokenExpired:
+		return Problem{Status: 403, Retry: RetryNewKey, Title: "Form token expired", Detail: "The form stood open for too long, and its token has expired. Load the form again. Nothing was executed."}
+	case CodeTokenUsed:
+		return Problem{Status: 409, Retry: RetryNewKey, Title: "Form token used", Detail: "The form was sent before with another content, and that was executed; this one was not. Load the form again to send another one."}
 	}
 	return recordText(code)
 }

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/onetime"
 )
 
-// ProblemOf is the problem that tells a client of an error of the engine, for services
-// that call [semel.Do] or [semel.Engine.Begin] themselves. It reports false for every
-// other error: what a handler returned, a recorded failure, a mistake in the operation,
-// the end of the caller's context. Nothing of the error's text is in the problem.
+// ProblemOf is the problem that tells a client of an error of the engine or of a form
+// token, for services that call [semel.Do], [semel.Engine.Begin] or [onetime.Use]
+// themselves. It reports false for every other error: what a handler returned, a recorded
+// failure, a mistake in the operation, the end of the caller's context. Nothing of the
+// error's text is in the problem.
 func ProblemOf(err error) (Problem, bool) {
 	code := codeOf(err)
 	if code == "" {
@@ -26,6 +28,8 @@ func ProblemOf(err error) (Problem, bool) {
 // codeOf asks first for what may hold the errors of another operation.
 func codeOf(err error) Code {
 	switch {
+	case is[*onetime.ContentChangedError](err):
+		return CodeTokenUsed
 	case is[*semel.FinalError](err):
 		return ""
 	case is[*semel.InDoubtError](err):
@@ -34,6 +38,10 @@ func codeOf(err error) Code {
 		return CodeResultUnavailable
 	case is[*semel.MismatchError](err):
 		return CodeKeyReused
+	case errors.Is(err, onetime.ErrRefused):
+		return CodeTokenRefused
+	case errors.Is(err, onetime.ErrExpired):
+		return CodeTokenExpired
 	case errors.Is(err, semel.ErrWaitersFull), errors.Is(err, semel.ErrStoreFull):
 		return CodeOverloaded
 	case is[*semel.InProgressError](err):

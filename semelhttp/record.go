@@ -16,23 +16,35 @@ const maxRecordedHeader = 64 << 10
 // and before anything was sent, or everything was.
 func (c *capture) result() semel.StoredResult {
 	if c.lossy || c.over || c.status == http.StatusSwitchingProtocols {
-		return tombstone(c.status)
+		return c.tombstone()
 	}
 	if c.declared >= 0 && bodyAllowed(c.status) && c.declared != c.written {
-		return tombstone(c.status) // the client sees a broken answer; a replay could not be one
+		return c.tombstone() // the client sees a broken answer; a replay could not be one
 	}
 	if !c.live {
 		c.sniffed = sniff(&c.memory.sent, c.status, c.memory.body)
 	}
 	m := c.memory
 	m.pairs = c.headerPairs(m.pairs[:0])
+	if c.token != nil {
+		m.pairs = append(m.pairs, HeaderPair{Name: contentField, Value: c.token.content})
+	}
 	header := len(m.pairs)
 	m.pairs = c.trailerPairs(m.pairs)
 	result := m.encoder.encode(&Response{Status: c.status, Header: m.pairs[:header], Trailer: m.pairs[header:], Body: m.body})
 	if len(result.Data)-len(m.body) > maxRecordedHeader {
-		return tombstone(c.status)
+		return c.tombstone()
 	}
 	return result
+}
+
+// tombstone is the result of an answer that is not kept.
+func (c *capture) tombstone() semel.StoredResult {
+	t := tombstone(c.status)
+	if c.token != nil {
+		t.Data = append(t.Data, " "+contentRemark+"="+c.token.content...)
+	}
+	return t
 }
 
 // headerPairs appends the header fields that are the handler's: what an outer

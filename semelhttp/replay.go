@@ -21,6 +21,10 @@ func (m *middleware) replay(w http.ResponseWriter, r *http.Request, rec *semel.R
 		return
 	}
 	if rec.Result.Kind == semel.ResultTombstone {
+		if key.token.differs(remarked(rec.Result.Data, contentRemark)) {
+			m.refuse(w, NewProblem(CodeTokenUsed))
+			return
+		}
 		p := NewProblem(CodeResultUnavailable)
 		p.OriginalStatus = tombstoneStatus(rec.Result.Data)
 		m.refuse(w, p)
@@ -31,6 +35,10 @@ func (m *middleware) replay(w http.ResponseWriter, r *http.Request, rec *semel.R
 		m.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "semelhttp: a recorded response cannot be read",
 			slog.String("key", rec.Key.Short()), slog.Any("error", err))
 		m.refuse(w, NewProblem(CodeResultUnavailable))
+		return
+	}
+	if key.token.differs(resp.takeContent()) {
+		m.refuse(w, NewProblem(CodeTokenUsed))
 		return
 	}
 	if !resp.negotiate(r.Header["Accept-Encoding"], int64(m.opts.MaxResponseBody)*decodedFactor) {

@@ -158,10 +158,19 @@ func tombstone(status int) semel.StoredResult {
 
 // tombstoneStatus reads what tombstone wrote; 0 for any other remark.
 func tombstoneStatus(remark []byte) int {
-	text, ok := strings.CutPrefix(string(remark), "status=")
-	status, err := strconv.Atoi(text)
-	if !ok || err != nil || status < 100 || status > 999 {
+	status, err := strconv.Atoi(remarked(remark, "status"))
+	if err != nil || status < 100 || status > 999 {
 		return 0
 	}
 	return status
+}
+
+// remarked is what a remark says of a name, as name=value between blanks.
+func remarked(remark []byte, name string) string {
+	for word := range strings.FieldsSeq(string(remark)) {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }

@@ -69,8 +69,8 @@ func (m *middleware) prepareTransactions() error {
 		return fmt.Errorf("semelhttp: with the box's settings: %w", err)
 	}
 	d := m.opts.Derived
-	if d == nil {
-		return nil
+	if err := m.checkTokens(); d == nil || err != nil {
+		return err
 	}
 	m.derivedOp = m.op
 	m.derivedOp.Retention = d.Window
@@ -81,7 +81,12 @@ func (m *middleware) prepareTransactions() error {
 // transact runs the handler in a transaction, or answers for it.
 func (x *exchange) transact(next http.Handler) {
 	t := &transaction{x: x, next: next}
-	rec, err := x.m.transact(x.r.Context(), x.principal, x.op(), t.work)
+	op := x.op()
+	if err := x.timely(op); err != nil {
+		x.m.refuse(x.w, x.m.uncommitted(x.r, err))
+		return
+	}
+	rec, err := x.m.transact(x.r.Context(), x.principal, op, t.work)
 	switch {
 	case err != nil:
 		t.forget()
@@ -111,7 +116,7 @@ func (t *transaction) work(ctx context.Context) (v semel.Verdict, undo bool) {
 		x.forgetFiles()
 	}
 	t.out = &capture{held: true}
-	t.out.begin(x.m, nil, x.w, x.memory)
+	t.out.begin(x.m, nil, x.w, x.memory, x.key.token)
 	g := &guard{Context: ctx}
 	returned := false
 	defer func() {
@@ -131,7 +136,7 @@ func (t *transaction) work(ctx context.Context) (v semel.Verdict, undo bool) {
 
 // verdict is what the handler's answer means.
 func (t *transaction) verdict(decided semel.State) (v semel.Verdict, undo bool) {
-	v.State = cmp.Or(decided, t.x.m.stateOf(t.out.status))
+	v.State = cmp.Or(decided, t.x.stateOf(t.out.status))
 	if v.State == semel.StateDone {
 		v.Result = t.out.result()
 	}

@@ -68,7 +68,16 @@ func (g *guard) decided() semel.State {
 	return g.state
 }
 
-// stateOf is what an answer means for its record, unless the handler decided.
+// stateOf is what an answer means for the record of the request, unless the handler
+// decided. A form that is refused gives its token back: it comes again, corrected.
+func (x *exchange) stateOf(status int) semel.State {
+	if x.from == issuedToken && status >= 400 && status < 500 {
+		return semel.StateReleased
+	}
+	return x.m.stateOf(status)
+}
+
+// stateOf is what an answer means for a record.
 func (m *middleware) stateOf(status int) semel.State {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
