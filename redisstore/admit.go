@@ -11,9 +11,9 @@ import (
 func (s *Store) admit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	clients, err := s.route.all(ctx)
+	clients, err := s.servers(ctx)
 	if err != nil {
-		return unavailable(err)
+		return err
 	}
 	for _, client := range clients {
 		f, err := ask(ctx, client)

@@ -23,18 +23,24 @@ func ask(ctx context.Context, client *redis.Client) (f facts, err error) {
 	if err != nil && codeOf(err) != "NOPERM" {
 		return f, err
 	}
-	f.info = make(map[string]string)
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			f.info[name] = value
-		}
-	}
+	f.info = infoOf(text)
 	set, err := client.ConfigGet(ctx, "appendfsync").Result()
 	if err != nil && !isReply(err) {
 		return f, err
 	}
 	f.fsync = set["appendfsync"]
 	return f, nil
+}
+
+// infoOf reads lines of "name:value".
+func infoOf(text string) map[string]string {
+	info := make(map[string]string)
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
 }
 
 func (f *facts) policy() string { return f.info["maxmemory_policy"] }

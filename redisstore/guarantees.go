@@ -18,9 +18,9 @@ func (s *Store) Guarantees(ctx context.Context, _ semel.GuaranteesParams) (g sem
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	clients, err := s.route.all(ctx)
+	clients, err := s.servers(ctx)
 	if err != nil {
-		return g, unavailable(err)
+		return g, err
 	}
 	p := newPromise()
 	for _, client := range clients {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,6 +26,7 @@ type Store struct {
 	options Options
 	room    *waitroom.Room
 	deaf    bool // nobody may be told of the ends of runs
+	closed  atomic.Bool
 }
 
 var (
@@ -67,6 +69,7 @@ func New(ctx context.Context, client redis.UniversalClient, opts *Options) (*Sto
 // Close waits for calls under way, and ends the connection that listens. Calls from then
 // on answer [semel.ErrStoreUnavailable]. The client stays open.
 func (s *Store) Close() error {
+	s.closed.Store(true)
 	s.room.Close()
 	return s.route.close(context.Background())
 }
@@ -190,6 +193,18 @@ func (s *Store) name(key semel.KeyID) string {
 	b := make([]byte, 0, len(s.options.Prefix)+2*len(key))
 	b = append(b, s.options.Prefix...)
 	return string(hex.AppendEncode(b, key[:]))
+}
+
+// servers are the clients of all servers that own keys.
+func (s *Store) servers(ctx context.Context) ([]*redis.Client, error) {
+	if s.closed.Load() {
+		return nil, unavailable(errClosed)
+	}
+	all, err := s.route.all(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return all, nil
 }
 
 // do makes a call where its key is.

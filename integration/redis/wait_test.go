@@ -185,6 +185,15 @@ func TestCloseEndsWaits(t *testing.T) {
 	if err := <-done; !errors.Is(err, semel.ErrStoreUnavailable) {
 		t.Errorf("the wait after Close: %v; want unavailable", err)
 	}
+	calls := everyMethod(t, store, p)
+	calls["list"] = errOf(store.List(t.Context(), semel.ListParams{Limit: 1}))
+	calls["guarantees"] = errOf(store.Guarantees(t.Context(), semel.GuaranteesParams{}))
+	calls["mark"] = errOf(store.FirstTime(t.Context(), newKey(), retention))
+	for name, err := range calls {
+		if !unavailable(err) {
+			t.Errorf("%s after Close: %v; want unavailable", name, err)
+		}
+	}
 	for {
 		list, err := admin.ClientList(t.Context()).Result()
 		if err != nil {
