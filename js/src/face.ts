@@ -1,0 +1,58 @@
+/** What a form shows while it is sent, to eyes and to assistive technology. */
+export interface Face {
+  /** Whether a submission is under way. */
+  busy(): boolean;
+  /** Begins one. */
+  hold(text: string): void;
+  say(text: string | undefined): void;
+  /** Ends it after some milliseconds, and then says a text, if there is one. */
+  end(ms?: number, text?: string): void;
+}
+
+/** Returns the face of a form. It adds a status line if there is none. */
+export function faceOf(form: HTMLFormElement): Face {
+  const status = form.querySelector("[role=status]") ?? form.appendChild(Object.assign(document.createElement("p"), { role: "status" }));
+  let enable: (() => void) | undefined; // while busy
+  let timer: ReturnType<typeof setTimeout>;
+  const say = (text: string | undefined) => {
+    status.textContent = text!;
+  };
+  return {
+    busy: () => !!enable,
+    hold(text) {
+      say(text);
+      enable = () => {};
+      // Later, since a button that is disabled now would be missing in what is sent.
+      setTimeout(() => {
+        if (enable) enable = disable(form);
+      });
+    },
+    say,
+    end(ms, text) {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        enable?.();
+        enable = undefined;
+        if (text != null) say(text);
+      }, ms);
+    },
+  };
+}
+
+/** Disables the submit buttons, and returns what enables them again. */
+function disable(form: HTMLFormElement): () => void {
+  const buttons = ([...form.elements] as HTMLButtonElement[]).filter((b) => b.type === "submit" && !b.disabled);
+  const active = buttons.find((b) => b === document.activeElement);
+  for (const button of buttons) {
+    button.disabled = true;
+    // Firefox would keep the button disabled over a reload.
+    button.setAttribute("autocomplete", "off");
+  }
+  form.ariaBusy = "true";
+  return () => {
+    for (const button of buttons) button.disabled = false;
+    form.ariaBusy = null;
+    // A disabled button loses the keyboard's place.
+    if (document.activeElement === document.body) active?.focus();
+  };
+}
