@@ -25,10 +25,8 @@ order-2: insufficient_funds: the balance is too low
 balance: 70
 `
 	for range 2 {
-		cmd := exec.CommandContext(t.Context(), program)
-		cmd.Env = append(os.Environ(), "DATABASE_URL="+url)
-		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
-			t.Errorf("%v, got:\n%s", err, out)
+		if got := output(t, program, "DATABASE_URL="+url); got != want {
+			t.Errorf("got:\n%s", got)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+// Command mark does work once a day at most by a mark that expires, the recipe of SETNX,
+// and shows what it is not good for.
+//
+//	go run ./examples/mark
+//	REDIS_URL=redis://127.0.0.1:6379 go run ./examples/mark
+//
+// Without REDIS_URL the marks are in the memory of this process.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/examples/internal/scratch"
+	"github.com/semel-go/semel/memstore"
+	"github.com/semel-go/semel/redisstore"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("REDIS_URL")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, url string) error {
+	if url == "" {
+		store, err := memstore.New(nil)
+		if err != nil {
+			return err
+		}
+		fmt.Println("marks in memory")
+		return story(ctx, store, nil)
+	}
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return err
+	}
+	options.ContextTimeoutEnabled, options.MaxRetries = true, -1
+	client := redis.NewClient(options)
+	defer client.Close()
+	store, err := redisstore.New(ctx, client, nil)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	fmt.Println("marks in Redis")
+	return story(ctx, store, store)
+}
+
+// story runs on any store; on Redis the marks are plain ones, which no engine knows of.
+func story(ctx context.Context, store semel.Store, plain *redisstore.Store) error {
+	engine, err := semel.New(store, nil)
+	if err != nil {
+		return err
+	}
+	mark := engineMark(engine)
+	if plain != nil {
+		mark = redisMark(plain)
+	}
+	err = tell(ctx, engine, mark)
+	return errors.Join(err, engine.Close(ctx))
+}
+
+func tell(ctx context.Context, engine *semel.Engine, mark marker) error {
+	ada, bob := "ada-"+rand.Text(), "bob-"+rand.Text() // new customers in each run: a mark stays for a day
+	var mail mailer
+	err := scratch.AtOnce(8, func(int) error { return remind(ctx, mark, ada, mail.send) })
+	fmt.Println("8 workers at once: mails", mail.sent.Swap(0))
+
+	for _, mail.down = range []bool{true, false} {
+		fmt.Println("by a mark:", remind(ctx, mark, bob, mail.send))
+	}
+	fmt.Println("mails", mail.sent.Swap(0)) // and there will be none today
+
+	for _, mail.down = range []bool{true, false} {
+		fmt.Println("by Do:", invoice(ctx, engine, bob, mail.send))
+	}
+	fmt.Println("mails", mail.sent.Swap(0))
+	return err
+}
+
+type mailer struct {
+	down bool
+	sent atomic.Int64
+}
+
+func (m *mailer) send(context.Context) error {
+	if m.down {
+		return errors.New("the mail server is down")
+	}
+	m.sent.Add(1)
+	return nil
+}

@@ -1,0 +1,14 @@
+package main
+
+func Example() {
+	main()
+	// Output:
+	// marks in memory
+	// 8 workers at once: mails 1
+	// by a mark: the mail server is down
+	// by a mark: <nil>
+	// mails 0
+	// by Do: the mail server is down
+	// by Do: <nil>
+	// mails 1
+}
