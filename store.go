@@ -364,6 +364,7 @@ type Guarantees struct {
 	SurvivesEngineCrash Answer // the store's own process is killed
 	SurvivesPowerLoss   Answer
 	SurvivesFailover    Answer
+	Facts               []string // what the store is, one sentence each, with nothing to mend
 	Notes               []string // what a reader should know, one sentence each; why SingleRegister is not Yes
 }
 

@@ -49,7 +49,7 @@ func TestMySQLGuaranteesGoByTheServer(t *testing.T) {
 	}
 	g := ask()
 	if g.Store != "mariadb" || g.SingleRegister != semel.Yes || g.SurvivesProcess != semel.Yes || g.SurvivesEngineCrash != semel.Yes ||
-		g.SurvivesPowerLoss != semel.Yes || g.SurvivesFailover != semel.No || len(g.Notes) != 2 || !strings.Contains(g.Notes[1], "clientFoundRows") {
+		g.SurvivesPowerLoss != semel.Yes || g.SurvivesFailover != semel.No || len(g.Facts) != 1 || len(g.Notes) != 1 || !strings.Contains(g.Notes[0], "clientFoundRows") {
 		t.Errorf("%+v", g)
 	}
 	server.Set(t, "innodb_flush_log_at_trx_commit", "2")

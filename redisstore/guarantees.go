@@ -32,7 +32,7 @@ func (s *Store) Guarantees(ctx context.Context, _ semel.GuaranteesParams) (g sem
 		p.failover(&f, sentinel(client), s.options.Replicas)
 	}
 	if s.deaf {
-		p.note("The user may not publish on the channel %s: those who wait poll.", s.channel())
+		say(&p.Notes, fmt.Sprintf("The user may not publish on the channel %s: those who wait poll.", s.channel()))
 	}
 	return p.Guarantees, nil
 }
@@ -51,25 +51,25 @@ func newPromise() *promise {
 	}}
 }
 
-// lower takes a promise back, and says why once.
+// lower takes a promise back, and says why.
 func (p *promise) lower(field *semel.Answer, to semel.Answer, format string, args ...any) {
 	if *field != semel.No {
 		*field = to
 	}
-	p.note(format, args...)
+	say(&p.Notes, fmt.Sprintf(format, args...))
 }
 
-// note says something once.
-func (p *promise) note(format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, note) {
-		p.Notes = append(p.Notes, note)
+// say says something once.
+func say(list *[]string, text string) {
+	if !slices.Contains(*list, text) {
+		*list = append(*list, text)
 	}
 }
 
 // server is what one server promises.
 func (p *promise) server(f *facts) {
 	p.Store = f.product()
-	p.note("%s", f)
+	say(&p.Facts, f.String())
 	switch {
 	case f.replica():
 		p.lower(&p.SingleRegister, semel.No, "The server is a replica now: nothing can be claimed here, and what it tells may be old.")
@@ -107,7 +107,7 @@ func (p *promise) failover(f *facts, sentinel bool, wait int) {
 	case f.replicas() > 0:
 		p.lower(&p.SingleRegister, semel.Unknown, "The server has replicas."+loses+" Without a failover it is one register per key.")
 	default:
-		p.lower(&p.SurvivesFailover, semel.No, "One server: there is no failover.")
+		say(&p.Facts, "One server: there is no failover.")
 		return
 	}
 	p.lower(&p.SurvivesEngineCrash, semel.Unknown, "When a server crashes, its replica takes over before it is back.")

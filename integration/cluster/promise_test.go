@@ -50,6 +50,22 @@ func TestWarningsAtStart(t *testing.T) {
 	}
 }
 
+// What a server is, with nothing to mend, is told, and is no warning.
+func TestFactsAreNoWarnings(t *testing.T) {
+	t.Parallel()
+	g := gateway.StartOn(t, binary, newShop(t).URL, redisURL(t, engines.Redis(t)))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, fact := range []string{"appendfsync always, maxmemory-policy noeviction", "there is no failover"} {
+		until(ctx, t, "fact "+fact, func() bool { return strings.Contains(g.Log(), fact) })
+	}
+	for line := range strings.Lines(g.Log()) {
+		if strings.Contains(line, "WARN") && !strings.Contains(line, "all callers share one scope") { // which they do here
+			t.Errorf("a server with the safest settings is warned of: %s", line)
+		}
+	}
+}
+
 // A server that can never do is refused, with the fix.
 func TestRefusedServers(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func (s server) promise() semel.Guarantees {
 	g := semel.Guarantees{
 		Store: "mysql", SingleRegister: semel.Yes, SurvivesProcess: semel.Yes, SurvivesEngineCrash: semel.Yes,
 		SurvivesPowerLoss: semel.Yes, SurvivesFailover: semel.No,
-		Notes: []string{"Replication is asynchronous or may become so: a replica that is promoted may have forgotten claims and results. The store never reads from one."},
+		Facts: []string{"Replication is asynchronous or may become so: a replica that is promoted may have forgotten claims and results. The store never reads from one."},
 	}
 	if s.mariadb() {
 		g.Store = "mariadb"

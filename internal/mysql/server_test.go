@@ -81,7 +81,7 @@ func TestPromiseGoesByTheSettings(t *testing.T) {
 		if g.SingleRegister != c.register || g.SurvivesEngineCrash != c.crash || g.SurvivesPowerLoss != c.power || g.SurvivesFailover != no {
 			t.Errorf("%s: %+v", c.name, g)
 		}
-		notes := strings.Join(g.Notes[1:], "\n")
+		notes := strings.Join(g.Notes, "\n")
 		if (notes == "") != (c.note == "") || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q; want %q", c.name, notes, c.note)
 		}

@@ -40,7 +40,7 @@ func promise(t *tx) (g semel.Guarantees, err error) {
 	g = semel.Guarantees{
 		Store: "sqlite", SingleRegister: semel.Yes, SurvivesProcess: semel.Yes, SurvivesEngineCrash: semel.Yes,
 		SurvivesPowerLoss: semel.Yes, SurvivesFailover: semel.No,
-		Notes: []string{"One host: all processes that use the file must run on it, with the file on a local disk; there is no failover."},
+		Facts: []string{"One host: all processes that use the file must run on it, with the file on a local disk; there is no failover."},
 	}
 	if wal == 0 || level < synchronousFull {
 		g.SurvivesPowerLoss = semel.No

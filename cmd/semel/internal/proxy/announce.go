@@ -42,6 +42,9 @@ func (s *Server) announceStore(ctx context.Context) {
 		return
 	}
 	s.log.Info("what the store keeps", "after-a-kill", g.SurvivesProcess.String(), "after-a-power-loss", g.SurvivesPowerLoss.String())
+	for _, fact := range g.Facts {
+		s.log.Info(fact)
+	}
 	for _, note := range g.Notes {
 		s.log.Warn(note)
 	}
