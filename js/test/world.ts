@@ -50,9 +50,11 @@ export class World {
   constructor(
     t: TestContext,
     private plan: Event[],
+    random = 0.5,
   ) {
+    mock.timers.reset(); // of the test's last world
     mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_700_000_000_000 });
-    mock.method(Math, "random", () => 0.5);
+    mock.method(Math, "random", () => random);
     t.after(() => {
       mock.timers.reset();
       mock.restoreAll();
