@@ -33,12 +33,13 @@ const (
 	defaultLifetime = 12 * time.Hour
 	minLifetime     = time.Second
 	maxLifetime     = 366 * 24 * time.Hour
-	// slack is how long a record outlives its token. Clocks of two processes may be an
-	// hour off each, in different directions.
-	slack = 2 * time.Hour
 	// maxPurpose is the engine's limit of labels.
 	maxPurpose = 200
 )
+
+// Slack is how long the record of a used token outlives the token: the clocks of two
+// processes may be an hour off each, in different directions.
+const Slack = 2 * time.Hour
 
 // NewIssuer returns an issuer. The first of the secrets signs new tokens, all of them
 // verify. To change the secret put a new one first in all processes, and take the old
@@ -75,8 +76,8 @@ func (i *Issuer) Lifetime() time.Duration { return i.opts.Lifetime }
 
 // MinRetention is how long the record of a used token has to stay, at least: were it
 // forgotten before the token expires, the token could be used again. It is the lifetime
-// and two hours more, since the clocks of processes differ.
-func (i *Issuer) MinRetention() time.Duration { return i.opts.Lifetime + slack }
+// and [Slack].
+func (i *Issuer) MinRetention() time.Duration { return i.opts.Lifetime + Slack }
 
 // Issue returns a new token with which subject may do what purpose stands for, once,
 // until it expires. Subject is the user, account or session, as the caller knows it

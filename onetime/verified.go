@@ -32,7 +32,7 @@ func (v Verified) Key(scope semel.Scope) semel.Key {
 
 // Retention is how long a record that is claimed now has to stay, at least: see
 // [Issuer.MinRetention].
-func (v Verified) Retention() time.Duration { return max(v.left, 0) + slack }
+func (v Verified) Retention() time.Duration { return max(v.left, 0) + Slack }
 
 // Digest is the digest of what was sent with the token, to be kept with the result: the
 // token of a form that was corrected after a refusal is good, and that of a form which

@@ -45,6 +45,13 @@ routes:
     verify: standard:/no/such/file.whsec
   - path: /free/
     enabled: false
+  - path: /forms/
+    key: form-token:order
+    require-key: true
+form-tokens:
+  secrets: [/no/such/new.secret, /no/such/old.secret]
+  endpoints:
+    - {path: /tokens/order, purpose: order, lifetime: 2h, cors: {origins: [https://shop.example]}}
 `
 
 func TestConfigCheck(t *testing.T) {
@@ -61,9 +68,11 @@ func TestConfigCheck(t *testing.T) {
 		"POST,PATCH /hooks/ observe webhook:github no global 24h 45s 0s hold -",
 		"POST,PATCH /signed/ guard webhook:standard no header:Authorization 24h 45s 0s hold verify",
 		"POST,PATCH /free/ off header:Idempotency-Key no header:Authorization 24h 45s 0s hold -",
+		"POST,PATCH /forms/ guard form-token:order yes header:Authorization 24h 45s 0s hold -",
 		"POST,PATCH (all others) guard header:Idempotency-Key no header:Authorization 24h 45s 0s hold -",
+		"GET,POST /tokens/order tokens - - header:Authorization - - - - issues form-token:order for 2h",
 	} {
-		if len(rows) != 6 || rows[i] != want {
+		if len(rows) != 8 || rows[i] != want {
 			t.Fatalf("row %d, want %q, got:\n%s", i, want, got.out)
 		}
 	}
@@ -93,7 +102,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatalf("%v: %s", err, got.out)
 	}
 	// Neither the observed route nor the one that is switched off.
-	if len(fragment.Paths) != 2 || fragment.Paths["/signed/"]["post"] == nil || fragment.Paths["/orders/{id}"]["put"] == nil || !strings.Contains(got.out, "X-Key") || strings.Contains(got.out, "CANARY") {
+	if len(fragment.Paths) != 3 || fragment.Paths["/signed/"]["post"] == nil || fragment.Paths["/orders/{id}"]["put"] == nil || !strings.Contains(got.out, "X-Key") || strings.Contains(got.out, "CANARY") {
 		t.Errorf("got %s", got.out)
 	}
 	run(t, "", nil, "openapi", "--upstream=http://127.0.0.1:9000", "--principal=global").want(t, 1, "write them under routes:")

@@ -19,6 +19,7 @@ func Print(w io.Writer, cfg *settings.Proxy) error {
 			root.add(s.Name, scalar(s.Value)).LineComment = s.From
 		}
 	}
+	root.addFormTokens(cfg.FormTokens)
 	routes := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, t := range cfg.Routes {
 		routes.Content = append(routes.Content, route(t))
@@ -99,6 +100,28 @@ func (m *mapping) addCORS(c *settings.CORS) {
 	}
 	cors.add("preflight", scalar(preflight))
 	m.add("cors", cors.node())
+}
+
+func (m *mapping) addFormTokens(t *settings.FormTokens) {
+	if t == nil {
+		return
+	}
+	tokens := &mapping{}
+	tokens.add("secrets", list(t.Secrets))
+	tokens.add("header", scalar(t.Header))
+	tokens.add("field", scalar(t.Field))
+	endpoints := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, e := range t.Endpoints {
+		endpoint := &mapping{}
+		endpoint.add("path", scalar(e.Path))
+		endpoint.add("purpose", scalar(e.Purpose))
+		endpoint.add("lifetime", scalar(settings.FormatDuration(e.Lifetime)))
+		endpoint.add("principal", scalar(e.Principal.String()))
+		endpoint.addCORS(e.CORS)
+		endpoints.Content = append(endpoints.Content, endpoint.node())
+	}
+	tokens.add("endpoints", endpoints)
+	m.add("form-tokens", tokens.node())
 }
 
 func (m *mapping) addQuota(q *settings.Quota) {

@@ -19,6 +19,11 @@ func Table(w io.Writer, cfg *settings.Proxy) error {
 	for _, route := range append(cfg.Routes[:len(cfg.Routes):len(cfg.Routes)], cfg.Rest()) {
 		row(table, route)
 	}
+	if cfg.FormTokens != nil {
+		for _, e := range cfg.FormTokens.Endpoints {
+			fmt.Fprintf(table, "GET,POST\t%s\ttokens\t-\t-\t%s\t-\t-\t-\t-\tissues form-token:%s for %s\n", e.Path, e.Principal, e.Purpose, settings.FormatDuration(e.Lifetime))
+		}
+	}
 	return table.Flush()
 }
 

@@ -11,6 +11,7 @@
 //     changes, and what it tells
 //   - gateway.go, routes.go: the handler that one configuration makes
 //   - principal.go, senders.go: whose request it is
+//   - formtokens.go: where forms get their tokens
 //   - forward.go, requestbody.go, upgrade.go: the request on its way to the upstream
 //   - transport.go, sent.go, stall.go: one round trip, what was written of it, and its standstill
 //   - outcome.go, whole.go, readahead.go: the answer, and what it means for the record

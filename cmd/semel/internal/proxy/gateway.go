@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,7 +27,7 @@ type Deps struct {
 	Metrics *metrics.Metrics
 	// Keys verify tokens; nil where no principal is a claim.
 	Keys *token.Keys
-	// ReadFile reads a file of webhook secrets.
+	// ReadFile reads a file of secrets, of webhooks and of form tokens.
 	ReadFile func(name string) ([]byte, error)
 }
 
@@ -39,12 +40,12 @@ type Gateway struct {
 	upstream *upstream
 	asker    *authorize.Asker             // nil: nobody is asked
 	senders  map[string]*webhook.Verifier // by the file of their secrets
+	forms    map[string]*semelhttp.Forms  // by their purpose
 	budget   *semelhttp.BodyBudget
 	buffers  *buffers
 }
 
-// New returns the gateway of cfg. It reads the files of webhook secrets and opens
-// nothing else.
+// New returns the gateway of cfg. It reads the files of secrets and opens nothing else.
 func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 	g := &Gateway{
 		cfg: cfg, deps: deps,
@@ -61,7 +62,7 @@ func New(cfg *settings.Proxy, deps Deps) (*Gateway, error) {
 			Keep: scopeHeaders(cfg), Tell: deps.Metrics.Authorized, Log: deps.Log,
 		})
 	}
-	if err := g.readSenders(); err != nil {
+	if err := errors.Join(g.readSenders(), g.readFormTokens()); err != nil {
 		return nil, err
 	}
 	handler, err := g.routes()
@@ -166,7 +167,7 @@ func (g *Gateway) options(route settings.Route) *semelhttp.Options {
 		BodyBudget:        g.budget,
 		BodyTimeout:       bodyTimeout(g.cfg),
 		StoreServerErrors: route.StoreErrors,
-		Keys:              keysOf(route),
+		Keys:              g.keysOf(route),
 		Derived:           (*semelhttp.DerivedKey)(route.Derived),
 		JSON:              (*semelhttp.JSONFingerprint)(route.JSON),
 		Quota:             (*semelhttp.Quota)(route.Quota),

@@ -44,7 +44,7 @@ func keyHeadersOf(route settings.Route) []string {
 }
 
 // keysOf are the places where semelhttp looks for keys; none means its default.
-func keysOf(route settings.Route) []semelhttp.KeySource {
+func (g *Gateway) keysOf(route settings.Route) []semelhttp.KeySource {
 	var sources []semelhttp.KeySource
 	for _, source := range route.Keys {
 		switch source.Kind {
@@ -54,6 +54,8 @@ func keysOf(route settings.Route) []semelhttp.KeySource {
 			sources = append(sources, semelhttp.KeyBody(source.Name))
 		case settings.KeyWebhook:
 			sources = append(sources, semelhttp.KeyWebhook(source.Name))
+		case settings.KeyFormToken:
+			sources = append(sources, g.forms[source.Name].Key(source.Name))
 		}
 	}
 	return sources

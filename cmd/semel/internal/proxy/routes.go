@@ -60,7 +60,7 @@ func (t *byMethod) allowed() string {
 // routes makes the handler of all routes.
 func (g *Gateway) routes() (http.Handler, error) {
 	rest, err := g.guarded(g.cfg.Rest())
-	if err != nil || len(g.cfg.Routes) == 0 {
+	if err != nil || len(g.cfg.Routes) == 0 { // and so no endpoint, which is for a route
 		return rest, err
 	}
 	spellings, err := newSpellings(g.cfg.Routes)
@@ -77,7 +77,7 @@ func (g *Gateway) routes() (http.Handler, error) {
 			return nil, err
 		}
 	}
-	return table, nil
+	return table, g.addTokenEndpoints(table)
 }
 
 func (t *routes) add(pattern string, handler http.Handler) error {
@@ -112,12 +112,20 @@ func (g *Gateway) path(path []settings.Route, rest http.Handler) (http.Handler, 
 // cors stands before everything of a path, so that browsers of other origins can
 // read refusals and replays too.
 func (g *Gateway) cors(route settings.Route, next http.Handler) (http.Handler, error) {
-	layer, err := semelhttp.NewCORS(semelhttp.CORSOptions{
-		Origins: route.CORS.Origins, Credentials: route.CORS.Credentials, MaxAge: route.CORS.MaxAge,
-		PassPreflight: route.CORS.PassPreflight, Guard: g.options(route),
-	})
+	handler, err := withCORS(route.CORS, g.options(route), next)
 	if err != nil {
 		return nil, inRoute(route, err)
+	}
+	return handler, nil
+}
+
+// withCORS stands before a handler; guard may be nil.
+func withCORS(c *settings.CORS, guard *semelhttp.Options, next http.Handler) (http.Handler, error) {
+	layer, err := semelhttp.NewCORS(semelhttp.CORSOptions{
+		Origins: c.Origins, Credentials: c.Credentials, MaxAge: c.MaxAge, PassPreflight: c.PassPreflight, Guard: guard,
+	})
+	if err != nil {
+		return nil, err
 	}
 	return layer(next), nil
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/semel-go/semel/cmd/semel/internal/strictyaml"
 )
 
-// file is a configuration file that has been walked but for its routes.
+// file is a configuration file that has been walked but for its routes and form tokens.
 type file struct {
-	yaml   *strictyaml.File
-	routes strictyaml.Node
-	errs   []error // with their lines
+	yaml       *strictyaml.File
+	routes     strictyaml.Node
+	formTokens strictyaml.Node
+	errs       []error // with their lines
 }
 
 // readFile reads the file that --config names and gives its values to the flags
@@ -48,7 +49,7 @@ func forget(fs *pflag.FlagSet) {
 // parseFile walks a file's settings. Its mistakes are in file.err.
 func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
 	doc, root := strictyaml.Parse(name, data)
-	values := root.Mapping(append(fileFlags(), "routes")...)
+	values := root.Mapping(append(fileFlags(), onlyInFile...)...)
 	for _, f := range proxyFlags {
 		node := values[f.name]
 		value, ok := flagValue(f, node)
@@ -57,16 +58,21 @@ func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
 			t.value, t.from = value, node.Place()+": "+f.name
 		}
 	}
-	return &file{yaml: doc, routes: values["routes"]}
+	return &file{yaml: doc, routes: values["routes"], formTokens: values["form-tokens"]}
 }
+
+// onlyInFile are the settings that are no flags.
+var onlyInFile = []string{"routes", "form-tokens"}
 
 // fileFlags are the flags that a file may set.
 func fileFlags() []string {
 	return slices.DeleteFunc(flagNames(), func(name string) bool { return name == "config" })
 }
 
-// FileKeys are the keys of a file, those of its routes included.
-func FileKeys() []string { return slices.Concat(fileFlags(), []string{"routes"}, routeKeys) }
+// FileKeys are the keys of a file, those of its routes and form tokens included.
+func FileKeys() []string {
+	return slices.Concat(fileFlags(), onlyInFile, routeKeys, formTokenKeys, tokenEndpointKeys)
+}
 
 // flagValue is a value as the flag would be written: lists with commas.
 func flagValue(f flag, node strictyaml.Node) (string, bool) {

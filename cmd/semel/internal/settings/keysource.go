@@ -19,14 +19,15 @@ type KeySourceKind string
 
 // What a key is read from.
 const (
-	KeyHeader  KeySourceKind = "header"
-	KeyBody    KeySourceKind = "body"
-	KeyWebhook KeySourceKind = "webhook"
-	keyDerived KeySourceKind = "derived" // a [Derived] of its own
+	KeyHeader    KeySourceKind = "header"
+	KeyBody      KeySourceKind = "body"
+	KeyWebhook   KeySourceKind = "webhook"
+	KeyFormToken KeySourceKind = "form-token"
+	keyDerived   KeySourceKind = "derived" // a [Derived] of its own
 )
 
 // KeySource is a place of a request that holds its key: the header, the JSON
-// pointer into the body, or the sender of the webhook.
+// pointer into the body, the sender of the webhook, or the purpose of the form token.
 type KeySource struct {
 	Kind KeySourceKind
 	Name string
@@ -35,7 +36,7 @@ type KeySource struct {
 // String is the source as in the file.
 func (k KeySource) String() string { return string(k.Kind) + ":" + k.Name }
 
-const keyChoices = "header:NAME, body:/JSON/POINTER, webhook:SENDER or derived:WINDOW"
+const keyChoices = "header:NAME, body:/JSON/POINTER, webhook:SENDER, form-token:PURPOSE or derived:WINDOW"
 
 // readKeys reads key, one source or a list of them, and duplicates.
 func (t *Route) readKeys(values map[string]strictyaml.Node) {
@@ -75,6 +76,10 @@ func (t *Route) addKey(text string) error {
 	case KeyWebhook:
 		if senders := semelhttp.WebhookSenders(); !slices.Contains(senders, name) {
 			return fmt.Errorf("%q is no known sender%s Built in are %s; header:NAME takes any other", name, cmp.Or(spelling.Hint(name, "webhook:", senders), "."), strings.Join(senders, ", "))
+		}
+	case KeyFormToken:
+		if err := t.checkFormToken(name); err != nil {
+			return err
 		}
 	case keyDerived:
 		return t.derive(name)

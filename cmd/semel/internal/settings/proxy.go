@@ -15,6 +15,8 @@ import (
 type Proxy struct {
 	Rule   // for requests of no route
 	Routes []Route
+	// FormTokens is for routes whose keys are the tokens of forms; nil: there are none.
+	FormTokens *FormTokens
 
 	Config    string // the file's name, empty without one
 	Upstream  *url.URL
@@ -110,6 +112,7 @@ func Read(fs *pflag.FlagSet) (*Proxy, error) {
 	}
 	p.Rule.read(r)
 	p.Routes = file.readRoutes(p)
+	p.FormTokens = file.readFormTokens(p)
 	p.check(r)
 	return p, errors.Join(file.err(), errors.Join(r.errs...))
 }

@@ -109,19 +109,25 @@ func ruleTexts(values map[string]strictyaml.Node) func(name string) setting {
 
 // readPath takes the path, which every route needs.
 func (t *Route) readPath(node, route strictyaml.Node) {
+	t.Path = readPattern(node, route, "the route has no path; write one such as /orders/{id}")
+}
+
+// readPattern reads the path of what whole is; it is empty where something is wrong.
+func readPattern(node, whole strictyaml.Node, missing string) string {
 	path, ok := node.Text()
 	switch {
 	case !node.Present():
-		route.Fail("the route has no path; write one such as /orders/{id}")
+		whole.Fail("%s", missing)
 	case ok && strings.ContainsAny(path, " \t"):
 		node.Fail("write the path alone, such as /orders/{id}; methods have a key of their own")
 	case ok:
 		if err := checkPattern(path); err != nil {
 			node.Fail("%v", err)
-			return
+			return ""
 		}
-		t.Path = path
+		return path
 	}
+	return ""
 }
 
 func (t *Route) readName(node strictyaml.Node) {
@@ -226,12 +232,25 @@ func (t Route) besides(path []Route) error {
 // overlaps names the earlier route that t is in conflict with.
 func (t Route) overlaps(earlier []Route) error {
 	for _, early := range earlier {
-		mux := http.NewServeMux()
-		if early.Path != "" && AddPattern(mux, early.Path) == nil && AddPattern(mux, t.Path) != nil {
-			return fmt.Errorf("%s and %s (%s) match some paths both, and neither is the more specific; change one", t.Path, early.Path, early.place)
+		if err := collide(t.Path, early.Path, early.place); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("%s cannot stand beside the routes before it", t.Path)
+}
+
+// collide says why two patterns cannot be told apart.
+func collide(path, other, place string) error {
+	mux := http.NewServeMux()
+	switch {
+	case other == "":
+		return nil
+	case path == other:
+		return fmt.Errorf("%s is taken (%s); choose another path", path, place)
+	case AddPattern(mux, other) == nil && AddPattern(mux, path) != nil:
+		return fmt.Errorf("%s and %s (%s) match some paths both, and neither is the more specific; change one", path, other, place)
+	}
+	return nil
 }
 
 // checkPattern says what is wrong with a pattern.
