@@ -89,8 +89,12 @@ func (p *PostgresServer) initialize(settings string) error {
 	if err != nil {
 		return err
 	}
+	verifier, err := scramVerifier(p.password)
+	if err != nil {
+		return err
+	}
 	secret := filepath.Join(p.dir, "password")
-	if err := os.WriteFile(secret, []byte(p.password), 0o600); err != nil {
+	if err := os.WriteFile(secret, []byte(verifier), 0o600); err != nil {
 		return err
 	}
 	if err := p.group.account.own(secret); err != nil {
