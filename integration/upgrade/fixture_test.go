@@ -144,6 +144,7 @@ func create(t *testing.T, dir string) {
 	t.Run("write", func(t *testing.T) { // at its end all stores are closed, so the files are whole
 		write(t, fresh)
 		writeGateway(t, fresh)
+		saveRedis(t, filepath.Join(fresh, redisFile), writeRedis(t))
 	})
 	if t.Failed() {
 		t.FailNow()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/semel-go/semel/integration/internal/engines"
 )
 
 var writeFixture = flag.Bool("write-fixture", false, "write the fixture of the current record format, if there is none")
@@ -14,11 +16,11 @@ const childEnv = "SEMEL_UPGRADE_CHILD"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	file := os.Getenv(childEnv)
-	if file == "" {
-		os.Exit(m.Run())
+	where := os.Getenv(childEnv)
+	if where == "" {
+		os.Exit(engines.Main(m))
 	}
-	if err := olderProgram(file); err != nil {
+	if err := olderProgram(where); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

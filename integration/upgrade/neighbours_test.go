@@ -25,12 +25,12 @@ func orderKey(n int) semel.Key {
 	return semel.KeyOf(semel.Scope{Principal: "shop", Operation: "order"}, strconv.Itoa(n))
 }
 
-// olderProgram is this version, in a process of its own. It says what became of
-// each order: ran, replayed, or left to the newer program.
-func olderProgram(file string) error {
+// olderProgram is this version, in a process of its own, on a file or a Redis server. It
+// says what became of each order: ran, replayed, or left to the newer program.
+func olderProgram(where string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := openAt(ctx, file, nil)
+	store, end, err := openWhere(ctx, where)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,18 @@ func olderProgram(file string) error {
 		}
 		fmt.Println(said, n)
 	}
-	return errors.Join(e.Close(ctx), store.Close())
+	return errors.Join(e.Close(ctx), end())
+}
+
+func openWhere(ctx context.Context, where string) (store semel.Store, end func() error, err error) {
+	if strings.HasPrefix(where, "redis://") {
+		return openRedis(ctx, where)
+	}
+	file, err := openAt(ctx, where, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return file, file.Close, nil
 }
 
 func order(ctx context.Context, e *semel.Engine, n int) (said string, err error) {
@@ -73,9 +84,20 @@ func TestNeighboursOnOneStore(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "semel.db")
 	store, _ := open(t, file)
-	byNewer := takeOrders(t, store, 10) // some before they race
+	byNewer := race(t, file, func(step int) []int { return takeOrders(t, store, step) })
+	var kept int
+	if err := store.DB().QueryRowContext(t.Context(), "SELECT count(*) FROM semel_record WHERE format = 1 + ? AND operation = 'newer' AND result = x'6e6577'", semel.RecordFormat).Scan(&kept); err != nil || kept != byNewer {
+		t.Errorf("%d of %d records of the newer version are as they were: %v", kept, byNewer, err)
+	}
+}
+
+// race lets the older program run on a store while newer takes orders, and returns how
+// many those are.
+func race(t *testing.T, where string, newer func(step int) []int) int {
+	t.Helper()
+	byNewer := newer(10) // some before they race
 	older := exec.Command(os.Args[0])
-	older.Env = append(os.Environ(), childEnv+"="+file)
+	older.Env = append(os.Environ(), childEnv+"="+where)
 	older.Stderr = os.Stderr
 	out, err := older.StdoutPipe()
 	if err != nil {
@@ -87,7 +109,7 @@ func TestNeighboursOnOneStore(t *testing.T) {
 	t.Cleanup(func() { older.Process.Kill() })
 	lines := bufio.NewScanner(out)
 	lines.Scan() // ready
-	byNewer = append(byNewer, takeOrders(t, store, 1)...)
+	byNewer = append(byNewer, newer(1)...)
 	said := map[string][]int{}
 	for lines.Scan() {
 		word, number, _ := strings.Cut(lines.Text(), " ")
@@ -105,10 +127,7 @@ func TestNeighboursOnOneStore(t *testing.T) {
 	if !slices.Equal(said["left"], byNewer) || len(said["ran"])+len(byNewer) != orders || len(said["replayed"]) > 0 {
 		t.Errorf("by the newer version: %v\nby this one: %v", byNewer, said)
 	}
-	var kept int
-	if err := store.DB().QueryRowContext(t.Context(), "SELECT count(*) FROM semel_record WHERE format = 1 + ? AND operation = 'newer' AND result = x'6e6577'", semel.RecordFormat).Scan(&kept); err != nil || kept != len(byNewer) {
-		t.Errorf("%d of %d records of the newer version are as they were: %v", kept, len(byNewer), err)
-	}
+	return len(byNewer)
 }
 
 // takeOrders is the newer program. It goes through every step-th order from the end,

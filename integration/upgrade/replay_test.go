@@ -23,40 +23,44 @@ func TestRecordsReadAsWritten(t *testing.T) {
 // fingerprint is refused first.
 func TestClaimsOnOldRecords(t *testing.T) {
 	t.Parallel()
-	fixtures(t, func(t *testing.T, dir string) {
-		store := openFixture(t, dir)
-		for _, s := range situations {
-			p := newWriter(t, store, s.name).ClaimParams
-			p.Token, p.Lease = semel.NewToken(), time.Minute
-			if gone := s.outcome == semel.ClaimAcquired && s.attempt == 1 && s.name != "resolved as not happened"; !gone {
-				other := p
-				other.Fingerprint = fingerprintOf("another request")
-				if res, err := store.Claim(t.Context(), other); err != nil || res.Outcome != semel.ClaimMismatch {
-					t.Errorf("%s: another request: %v, %v", s.name, res.Outcome, err)
-				}
-			}
-			res, err := store.Claim(t.Context(), p)
-			if err != nil || res.Outcome != s.outcome || s.attempt != 0 && res.Record.Attempt != s.attempt {
-				t.Errorf("%s: %v, attempt %d, %v; want %v, %d", s.name, res.Outcome, res.Record.Attempt, err, s.outcome, s.attempt)
+	fixtures(t, func(t *testing.T, dir string) { claimAll(t, openFixture(t, dir)) })
+}
+
+func claimAll(t *testing.T, store semel.Store) {
+	t.Helper()
+	for _, s := range situations {
+		p := newWriter(t, store, s.name).ClaimParams
+		p.Token, p.Lease = semel.NewToken(), time.Minute
+		if gone := s.outcome == semel.ClaimAcquired && s.attempt == 1 && s.name != "resolved as not happened"; !gone {
+			other := p
+			other.Fingerprint = fingerprintOf("another request")
+			if res, err := store.Claim(t.Context(), other); err != nil || res.Outcome != semel.ClaimMismatch {
+				t.Errorf("%s: another request: %v, %v", s.name, res.Outcome, err)
 			}
 		}
-	})
+		res, err := store.Claim(t.Context(), p)
+		if err != nil || res.Outcome != s.outcome || s.attempt != 0 && res.Record.Attempt != s.attempt {
+			t.Errorf("%s: %v, attempt %d, %v; want %v, %d", s.name, res.Outcome, res.Record.Attempt, err, s.outcome, s.attempt)
+		}
+	}
 }
 
 // An owner whose run began before the upgrade is still the owner, and whoever is
 // not gets ErrFenced.
 func TestOwnersOfOldRecords(t *testing.T) {
 	t.Parallel()
-	fixtures(t, func(t *testing.T, dir string) {
-		store := openFixture(t, dir)
-		for _, s := range situations {
-			w := newWriter(t, store, s.name)
-			err := w.finish(semel.FinishParams{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultValue, Data: []byte("late")}})
-			if s.owner && err != nil || !s.owner && s.name != "mark" && !errors.Is(err, semel.ErrFenced) {
-				t.Errorf("%s: %v; the owner may finish: %v", s.name, err, s.owner)
-			}
+	fixtures(t, func(t *testing.T, dir string) { finishAll(t, openFixture(t, dir)) })
+}
+
+func finishAll(t *testing.T, store semel.Store) {
+	t.Helper()
+	for _, s := range situations {
+		w := newWriter(t, store, s.name)
+		err := w.finish(semel.FinishParams{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultValue, Data: []byte("late")}})
+		if s.owner && err != nil || !s.owner && s.name != "mark" && !errors.Is(err, semel.ErrFenced) {
+			t.Errorf("%s: %v; the owner may finish: %v", s.name, err, s.owner)
 		}
-	})
+	}
 }
 
 // Fences go on growing over an upgrade, also over expiry and deletion.

@@ -21,15 +21,7 @@ func TestRecordsOfTheNextFormatAreLeftAlone(t *testing.T) {
 	advance(t, clock)
 	execute(t, store, "UPDATE semel_record SET format = format + 1")
 	before := dump(t, store, "")
-	for _, s := range situations {
-		w := newWriter(t, store, s.name)
-		w.Lease = time.Minute
-		for method, err := range everyMethod(w) {
-			if f, ok := errors.AsType[*semel.RecordFormatError](err); !ok || f.Format != semel.RecordFormat+1 {
-				t.Errorf("%s, %s: %v; want a *RecordFormatError", s.name, method, err)
-			}
-		}
-	}
+	refusedByAll(t, store)
 	if err := clock.Advance(t.Context(), 1000*time.Hour); err != nil { // all that can expire has
 		t.Fatal(err)
 	}
@@ -38,6 +30,20 @@ func TestRecordsOfTheNextFormatAreLeftAlone(t *testing.T) {
 	}
 	if after := dump(t, store, ""); !slices.Equal(after, before) {
 		t.Errorf("the rows were changed from\n%q to\n%q", before, after)
+	}
+}
+
+// refusedByAll calls every method on every record.
+func refusedByAll(t *testing.T, store semel.Store) {
+	t.Helper()
+	for _, s := range situations {
+		w := newWriter(t, store, s.name)
+		w.Lease = time.Minute
+		for method, err := range everyMethod(w) {
+			if f, ok := errors.AsType[*semel.RecordFormatError](err); !ok || f.Format != semel.RecordFormat+1 {
+				t.Errorf("%s, %s: %v; want a *RecordFormatError", s.name, method, err)
+			}
+		}
 	}
 }
 
