@@ -280,7 +280,7 @@ func TestNewNodeWithoutAStore(t *testing.T) {
 		if err := h.start(); !errors.Is(err, semel.ErrStoreUnavailable) || time.Since(begin) > 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		h.store.heal()
+		h.heal()
 		h.mustStart()
 		h.mustIssue(1)
 		h.mustClose()

@@ -49,8 +49,10 @@ type host struct {
 	name  string
 	book  *ledger
 	store *bentStore
-	opts  idgen.Options
-	node  *idgen.Node
+	// breaks makes checkpoints succeed and keep nothing.
+	breaks bool
+	opts   idgen.Options
+	node   *idgen.Node
 
 	mu   sync.Mutex
 	off  time.Duration // by how much the wall clock is wrong
@@ -70,7 +72,7 @@ func (s *bentStore) Checkpoint(ctx context.Context, p semel.CheckpointParams) (s
 	check := s.check
 	s.mu.Unlock()
 	apply := func() error {
-		_, err := s.inner.Checkpoint(ctx, p)
+		_, err := s.inner.Checkpoint(context.WithoutCancel(ctx), p) // it may come late
 		return err
 	}
 	if check == nil {
@@ -93,9 +95,13 @@ func (s *bentStore) cut() {
 	s.onCheckpoint(func(func() error) error { return semel.ErrNoReply })
 }
 
-func (s *bentStore) heal() {
-	s.Heal()
-	s.onCheckpoint(nil)
+// heal ends all faults but those that are for good.
+func (h *host) heal() {
+	h.store.Heal()
+	h.store.onCheckpoint(nil)
+	if h.breaks {
+		h.store.onCheckpoint(func(func() error) error { return nil })
+	}
 }
 
 func newStore(t *testing.T) *memstore.Store {
