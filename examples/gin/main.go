@@ -29,19 +29,20 @@ import (
 
 func main() {
 	gin.SetMode(gin.ReleaseMode) // no log lines between those of the story
-	scratch.Main(serve)
+	scratch.Main(run)
 }
 
-func serve(ctx context.Context, store *sqlstore.Store) error {
-	return withServer(ctx, store, func(url string) error { return story(ctx, url) })
-}
+func run(ctx context.Context) error { return withServer(ctx, story) }
 
 // withServer runs use on a server, which ends with it.
-func withServer(ctx context.Context, store *sqlstore.Store, use func(url string) error) error {
-	_, err := store.DB().ExecContext(ctx, "CREATE TABLE orders (customer TEXT NOT NULL, item TEXT NOT NULL)")
-	if err != nil {
-		return err
-	}
+func withServer(ctx context.Context, use func(ctx context.Context, url string) error) error {
+	const schema = "CREATE TABLE orders (customer TEXT NOT NULL, item TEXT NOT NULL)"
+	return scratch.Database(ctx, schema, func(ctx context.Context, store *sqlstore.Store) error {
+		return serve(ctx, store, use)
+	})
+}
+
+func serve(ctx context.Context, store *sqlstore.Store, use func(ctx context.Context, url string) error) error {
 	engine, err := semel.New(store, nil)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func withServer(ctx context.Context, store *sqlstore.Store, use func(url string)
 	}
 	server := httptest.NewServer(router)
 	defer server.Close()
-	return errors.Join(use(server.URL), engine.Close(ctx))
+	return errors.Join(use(ctx, server.URL+"/orders"), engine.Close(ctx))
 }
 
 func story(ctx context.Context, url string) error {
@@ -66,7 +67,7 @@ func story(ctx context.Context, url string) error {
 		{"POST", "", "k-3", `{"item":"tea"}`},
 		{"GET", "ada", "", ""},
 	} {
-		said, err := call.send(ctx, url+"/orders")
+		said, err := call.send(ctx, url)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/semel-go/semel/examples/internal/scratch"
-	"github.com/semel-go/semel/sqlstore"
 )
 
 func TestMain(m *testing.M) {
@@ -33,18 +32,15 @@ func Example() {
 // Requests of one key at once order once; the others are told so, or get the answer.
 func TestClicksAtOnce(t *testing.T) {
 	t.Parallel()
-	err := scratch.Run(t.Context(), "", func(ctx context.Context, store *sqlstore.Store) error {
-		return withServer(ctx, store, func(url string) error { return clickAtOnce(t, url+"/orders") })
-	})
-	if err != nil {
+	if err := withServer(t.Context(), func(ctx context.Context, url string) error { return clickAtOnce(ctx, t, url) }); err != nil {
 		t.Error(err)
 	}
 }
 
-func clickAtOnce(t *testing.T, url string) error {
+func clickAtOnce(ctx context.Context, t *testing.T, url string) error {
 	const want = `201 {"ordered":"tea"}`
 	err := scratch.AtOnce(8, func(int) error {
-		said, err := request{"POST", "ada", "k-1", `{"item":"tea"}`}.send(t.Context(), url)
+		said, err := request{"POST", "ada", "k-1", `{"item":"tea"}`}.send(ctx, url)
 		if !strings.HasPrefix(said, want) && said != "409 in-progress" {
 			t.Errorf("a click got: %s", said)
 		}
@@ -53,7 +49,7 @@ func clickAtOnce(t *testing.T, url string) error {
 	if err != nil {
 		return err
 	}
-	said, err := request{method: "GET", who: "ada"}.send(t.Context(), url)
+	said, err := request{method: "GET", who: "ada"}.send(ctx, url)
 	if said != `200 {"orders":1}` {
 		t.Errorf("8 clicks: %s", said)
 	}

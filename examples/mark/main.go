@@ -12,61 +12,29 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/examples/internal/scratch"
-	"github.com/semel-go/semel/memstore"
 	"github.com/semel-go/semel/redisstore"
 )
 
-func main() {
-	if err := run(context.Background(), os.Getenv("REDIS_URL")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { scratch.Main(run) }
 
-func run(ctx context.Context, url string) error {
-	if url == "" {
-		store, err := memstore.New(nil)
-		if err != nil {
-			return err
-		}
-		fmt.Println("marks in memory")
-		return story(ctx, store, nil)
-	}
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		return err
-	}
-	options.ContextTimeoutEnabled, options.MaxRetries = true, -1
-	client := redis.NewClient(options)
-	defer client.Close()
-	store, err := redisstore.New(ctx, client, nil)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	fmt.Println("marks in Redis")
-	return story(ctx, store, store)
-}
+func run(ctx context.Context) error { return scratch.Store(ctx, story) }
 
-// story runs on any store; on Redis the marks are plain ones, which no engine knows of.
-func story(ctx context.Context, store semel.Store, plain *redisstore.Store) error {
+// story runs on any store. On Redis the marks are plain ones, of which an engine knows
+// nothing.
+func story(ctx context.Context, store semel.Store) error {
 	engine, err := semel.New(store, nil)
 	if err != nil {
 		return err
 	}
 	mark := engineMark(engine)
-	if plain != nil {
-		mark = redisMark(plain)
+	if r, ok := store.(*redisstore.Store); ok {
+		mark = redisMark(r)
 	}
-	err = tell(ctx, engine, mark)
-	return errors.Join(err, engine.Close(ctx))
+	return errors.Join(tell(ctx, engine, mark), engine.Close(ctx))
 }
 
 func tell(ctx context.Context, engine *semel.Engine, mark marker) error {

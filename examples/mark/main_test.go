@@ -3,7 +3,6 @@ package main
 func Example() {
 	main()
 	// Output:
-	// marks in memory
 	// 8 workers at once: mails 1
 	// by a mark: the mail server is down
 	// by a mark: <nil>

@@ -16,14 +16,16 @@ import (
 	"github.com/semel-go/semel/sqlstore"
 )
 
-func main() { scratch.Main(story) }
+func main() { scratch.Main(run) }
+
+func run(ctx context.Context) error {
+	return scratch.Database(ctx, `
+		CREATE TABLE stock (item TEXT PRIMARY KEY, pieces BIGINT NOT NULL CHECK (pieces >= 0));
+		INSERT INTO stock VALUES ('tea', 10)`, story)
+}
 
 func story(ctx context.Context, store *sqlstore.Store) error {
 	box, err := inbox.New(store, &inbox.Options{Retention: stays})
-	if err != nil {
-		return err
-	}
-	_, err = store.DB().ExecContext(ctx, "CREATE TABLE stock (item TEXT PRIMARY KEY, pieces BIGINT NOT NULL CHECK (pieces >= 0)); INSERT INTO stock VALUES ('tea', 10)")
 	if err != nil {
 		return err
 	}

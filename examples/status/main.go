@@ -17,19 +17,17 @@ import (
 	"github.com/semel-go/semel/sqlstore"
 )
 
-func main() { scratch.Main(story) }
+func main() { scratch.Main(run) }
+
+func run(ctx context.Context) error {
+	return scratch.Database(ctx, `
+		CREATE TABLE orders (id TEXT PRIMARY KEY, status TEXT NOT NULL);
+		CREATE TABLE event (order_id TEXT NOT NULL, status TEXT NOT NULL);
+		INSERT INTO orders VALUES ('A-1', 'pending')`, story)
+}
 
 func story(ctx context.Context, store *sqlstore.Store) error {
 	db := store.DB()
-	for _, stmt := range []string{
-		"CREATE TABLE orders (id TEXT PRIMARY KEY, status TEXT NOT NULL)",
-		"CREATE TABLE event (order_id TEXT NOT NULL, status TEXT NOT NULL)",
-		"INSERT INTO orders VALUES ('A-1', 'pending')",
-	} {
-		if _, err := db.ExecContext(ctx, stmt); err != nil {
-			return err
-		}
-	}
 	if err := paidAtOnce(ctx, db, "A-1", 8); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package examples
 import (
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/semel-go/semel/integration/internal/engines"
@@ -13,30 +12,33 @@ import (
 // and leaves nothing behind: a second run says it too.
 func TestProgramsOnPostgres(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"gin", "message", "status"} {
+	for _, name := range []string{"gin", "lockcheck", "message", "ordernumber", "status", "version"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := engines.Postgres(t).Database(t)
-			program := build(t, "./examples/"+name)
-			want := output(t, program)
-			for range 2 {
-				if got := output(t, program, "DATABASE_URL="+url); got != want {
-					t.Errorf("on PostgreSQL it says:\n%s\non SQLite:\n%s", got, want)
-				}
-			}
+			sameTwice(t, name, "DATABASE_URL="+engines.Postgres(t).Database(t))
 		})
 	}
 }
 
-// Marks in Redis are those in memory.
-func TestMarkOnRedis(t *testing.T) {
+// A program says on Redis what it says in memory.
+func TestProgramsOnRedis(t *testing.T) {
 	t.Parallel()
-	url := engines.Redis(t).URL()
-	program := build(t, "./examples/mark")
-	want := strings.Replace(output(t, program), "marks in memory", "marks in Redis", 1)
+	for _, name := range []string{"formtoken", "mark"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sameTwice(t, name, "REDIS_URL="+engines.Redis(t).URL())
+		})
+	}
+}
+
+// sameTwice holds a program with a setting to what it says without.
+func sameTwice(t *testing.T, name, setting string) {
+	t.Helper()
+	program := build(t, "./examples/"+name)
+	want := output(t, program)
 	for range 2 {
-		if got := output(t, program, "REDIS_URL="+url); got != want {
-			t.Errorf("on Redis it says:\n%s\nwant:\n%s", got, want)
+		if got := output(t, program, setting); got != want {
+			t.Errorf("it says:\n%s\nand without a server:\n%s", got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package scratch gives an example a database that is gone when the example ends. A
-// service of yours has one already; the examples balance and balancepgx show how it is
-// opened.
+// Package scratch gives an example a database or a store that is gone when the example
+// ends. A service of yours has them already; the examples balance and balancepgx show how
+// they are opened.
 package scratch
