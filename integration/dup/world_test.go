@@ -56,9 +56,6 @@ func nothing() error { return nil }
 func inTx(isolation sql.IsolationLevel) func(*testing.T, *databases.DB) (dup.Querier, func() error) {
 	return func(t *testing.T, db *databases.DB) (dup.Querier, func() error) {
 		t.Helper()
-		if db.Engine.Dialect == databases.SQLite {
-			isolation = sql.LevelDefault // it has one
-		}
 		tx := db.Begin(t, isolation)
 		return tx, tx.Commit
 	}

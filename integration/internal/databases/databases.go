@@ -175,11 +175,19 @@ func (d *DB) Number(t testing.TB, query string, args ...any) (n int64) {
 	return n
 }
 
+// Isolation are the options of a transaction; SQLite has one level, and takes no other.
+func (d *DB) Isolation(level sql.IsolationLevel) *sql.TxOptions {
+	if d.Engine.Dialect == SQLite {
+		level = sql.LevelDefault
+	}
+	return &sql.TxOptions{Isolation: level}
+}
+
 // Begin begins a transaction, which is rolled back at the end of the test if it has not
 // ended by then.
 func (d *DB) Begin(t testing.TB, isolation sql.IsolationLevel) *sql.Tx {
 	t.Helper()
-	tx, err := d.BeginTx(context.WithoutCancel(t.Context()), &sql.TxOptions{Isolation: isolation})
+	tx, err := d.BeginTx(context.WithoutCancel(t.Context()), d.Isolation(isolation))
 	if err != nil {
 		t.Fatal(err)
 	}
