@@ -6,8 +6,28 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/integration/internal/faultproxy"
 )
+
+// A plain mark is one command, the first one and every other one.
+func TestMarkIsOneCommand(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	admin, store := server.Client(t), openStore(t, clientOf(t, server.URL()), nil)
+	key := newKey()
+	for i := range 3 {
+		if err := admin.ConfigResetStat(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if first, err := store.FirstTime(t.Context(), key, time.Hour); err != nil || first != (i == 0) {
+			t.Errorf("mark %d: first %v, %v", i+1, first, err)
+		}
+		if got := commands(t, admin); len(got) != 1 || got["set"] != 1 {
+			t.Errorf("mark %d took %v; want one SET", i+1, got)
+		}
+	}
+}
 
 // The reply to a mark is lost, and the client sends it again: it is still the first.
 // With the recipe of SETNX nobody would be, and the work would be done by none.

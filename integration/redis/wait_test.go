@@ -3,6 +3,7 @@ package redis_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -60,20 +61,67 @@ func told(t testing.TB, done <-chan error) {
 }
 
 // published is how often something was published.
-func published(t testing.TB, admin *redis.Client) (n int) {
+func published(t testing.TB, admin *redis.Client) int { return commands(t, admin)["publish"] }
+
+// commands is how often each command was executed, but for those that ask.
+func commands(t testing.TB, admin *redis.Client) map[string]int {
 	t.Helper()
 	stats, err := admin.InfoMap(t.Context(), "commandstats").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(stats["Commandstats"]["cmdstat_publish"], "calls=")
-	for _, digit := range rest {
-		if digit < '0' || digit > '9' {
-			break
+	all := make(map[string]int)
+	for name, text := range stats["Commandstats"] {
+		var n int
+		if _, err := fmt.Sscanf(text, "calls=%d", &n); err != nil {
+			t.Fatal(name, text, err)
 		}
-		n = 10*n + int(digit-'0')
+		switch name = strings.TrimPrefix(name, "cmdstat_"); name {
+		case "info", "time", "config|resetstat":
+		default:
+			all[name] = n
+		}
 	}
-	return n
+	return all
+}
+
+// Nobody waits: the store and the engine do not ask for anything. One who waits is told, and
+// looks by itself every two seconds at the most.
+func TestNothingIsPolled(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	admin, store := server.Client(t), openStore(t, clientOf(t, server.URL()), nil)
+	engine, err := semel.New(store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeLater(t, func() error { return engine.Close(context.Background()) })
+	if err := done(t.Context(), engine, "order", func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	restart := func() time.Time {
+		if err := admin.ConfigResetStat(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		return admin.Time(t.Context()).Val()
+	}
+	for began := restart(); admin.Time(t.Context()).Val().Sub(began) < 300*time.Millisecond; {
+		// nothing happens
+	}
+	if got := commands(t, admin); len(got) != 0 {
+		t.Errorf("at rest the server was asked %v", got)
+	}
+	p := claimOf(newKey(), semel.NewToken())
+	told := waits(t, store, admin, "semel:", p.Key, acquire(t, store, p).Fence)
+	began := restart()
+	finish(t, store, doneOf(p.Key, p.Token, "x"))
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+	looks := int(admin.Time(t.Context()).Val().Sub(began)/time.Second) + 1
+	if got := commands(t, admin)["evalsha"]; got > 2+2*looks { // the finish, the last look, and each time that it came back
+		t.Errorf("a wait took %d scripts; want it told", got)
+	}
 }
 
 // A waiter of one process is told by another one, for each end that a run can have. Runs
