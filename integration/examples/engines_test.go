@@ -23,7 +23,7 @@ func TestProgramsOnPostgres(t *testing.T) {
 // A program says on Redis what it says in memory.
 func TestProgramsOnRedis(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"formtoken", "mark"} {
+	for _, name := range []string{"formtoken", "mark", "vote"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sameTwice(t, name, "REDIS_URL="+engines.Redis(t).URL())
