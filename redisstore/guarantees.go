@@ -106,6 +106,9 @@ func (p *promise) failover(f *facts, sentinel bool, wait int) {
 		p.lower(&p.SingleRegister, semel.No, "Sentinel promotes a replica when the primary fails."+loses)
 	case f.replicas() > 0:
 		p.lower(&p.SingleRegister, semel.Unknown, "The server has replicas."+loses+" Without a failover it is one register per key.")
+	case wait > 0:
+		p.tooFew(f, wait)
+		return
 	default:
 		say(&p.Facts, "One server: there is no failover.")
 		return
@@ -116,8 +119,12 @@ func (p *promise) failover(f *facts, sentinel bool, wait int) {
 	case wait == 0:
 		p.lower(&p.SurvivesFailover, semel.No, "No call waits for a replica; Options.Replicas narrows what a failover forgets.")
 	case f.replicas() < wait:
-		p.lower(&p.SurvivesFailover, semel.No, "Calls wait for %d replicas, and a server has %d now: they will not succeed.", wait, f.replicas())
+		p.tooFew(f, wait)
 	default:
 		p.lower(&p.SurvivesFailover, semel.No, "Calls wait for %d replicas, which narrows what a failover forgets, and does not close it: another replica may be promoted.", wait)
 	}
+}
+
+func (p *promise) tooFew(f *facts, wait int) {
+	p.lower(&p.SurvivesFailover, semel.No, "Calls wait for %d replicas, and a server has %d now: they will not succeed.", wait, f.replicas())
 }

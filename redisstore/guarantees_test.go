@@ -37,6 +37,7 @@ func TestPromises(t *testing.T) {
 		{"replicas", server("always", map[string]string{"connected_slaves": "2"}), false, 0, [4]semel.Answer{unknown, unknown, unknown, no}, "Options.Replicas narrows"},
 		{"replicas that are waited for", server("always", map[string]string{"connected_slaves": "2"}), false, 1, [4]semel.Answer{unknown, unknown, unknown, no}, "does not close it"},
 		{"too few replicas", server("always", map[string]string{"connected_slaves": "1"}), false, 2, [4]semel.Answer{unknown, unknown, unknown, no}, "will not succeed"},
+		{"no replica, though they are waited for", server("always", nil), false, 1, [4]semel.Answer{yes, yes, yes, no}, "has 0 now: they will not succeed"},
 		{"Sentinel", server("always", nil), true, 0, [4]semel.Answer{no, unknown, unknown, no}, "Sentinel promotes"},
 		{"Cluster", server("always", map[string]string{"cluster_enabled": "1"}), false, 0, [4]semel.Answer{no, unknown, unknown, no}, "This is a cluster"},
 		{"Cluster without AOF", server("", map[string]string{"cluster_enabled": "1", "aof_enabled": "0"}), false, 0, [4]semel.Answer{no, no, no, no}, "appendonly is off"},
