@@ -37,10 +37,10 @@ type exchange struct {
 func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
 	op := x.op()
 	x.out.key = op.Key.ID()
-	if err := x.timely(op); err != nil {
+	ctx := x.r.Context()
+	if err := x.key.token.timely(ctx, x.m.settings.Store(), op.Key); err != nil {
 		return nil, nil, err
 	}
-	ctx := x.r.Context()
 	run, rec, err := x.m.claim(ctx, x.principal, op)
 	if run != nil && ctx.Err() != nil { // the claim came in the moment in which the client went: nothing has begun
 		_, _ = run.Finish(semel.Verdict{State: semel.StateReleased}) // an error means that it is released already

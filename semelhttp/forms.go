@@ -102,8 +102,9 @@ func isFieldName(s string) bool {
 //
 // The token stands in the header, else in the field of an urlencoded or multipart form;
 // both are read before it is known whether they hold one, so MaxRequestBody counts for
-// all guarded requests. Where a request has a token, other keys in it do not count. A
-// middleware takes the tokens of one purpose.
+// all guarded requests. Where a request has a token, other keys in it do not count; what
+// the options say of the form of keys is not for tokens. A middleware takes the tokens of
+// one purpose.
 func (f *Forms) Key(purpose string) KeySource {
 	k := &tokenKey{issuer: f.issuer, purpose: purpose, header: f.opts.Header, field: f.opts.Field}
 	return KeySource{header: f.opts.Header, token: k, err: onetime.CheckPurpose(purpose)}

@@ -2,6 +2,7 @@ package semelhttp
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -164,12 +165,11 @@ func (x *exchange) spend(op *semel.Op, scope semel.Scope) {
 }
 
 // timely returns [onetime.ErrExpired] for an expired token under which nothing was done.
-func (x *exchange) timely(op semel.Op) error {
-	token := x.key.token
-	if token == nil || !token.expired {
+func (t *heldToken) timely(ctx context.Context, store semel.Store, key semel.Key) error {
+	if t == nil || !t.expired {
 		return nil
 	}
-	used, err := token.UsedBefore(x.r.Context(), x.m.settings.Store(), op.Key)
+	used, err := t.UsedBefore(ctx, store, key)
 	if err == nil && !used {
 		err = onetime.ErrExpired
 	}
@@ -182,6 +182,14 @@ const (
 	contentField  = "Semel-Content"
 	contentRemark = "content"
 )
+
+// remark adds the digest of the content to what a tombstone says.
+func (t *heldToken) remark(text []byte) []byte {
+	if t == nil {
+		return text
+	}
+	return append(text, " "+contentRemark+"="+t.content...)
+}
 
 // takeContent takes the digest out of a recorded answer.
 func (r *Response) takeContent() string {

@@ -355,23 +355,35 @@ func TestFormInATransaction(t *testing.T) {
 // Observed forms are refused nothing, and counted as a guard would answer.
 func TestObservedForms(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	would := map[semelhttp.Code]int{}
-	told := make(chan struct{}, 16)
-	f := newFormWorld(t, &setup{http: semelhttp.Options{RequireKey: true, Observe: true, OnObserved: func(_ string, code semelhttp.Code) {
-		mu.Lock()
-		defer mu.Unlock()
-		would[code]++
-		told <- struct{}{}
-	}}}, placed)
-	f.submit("forged", "green").is(t, 303, "")
+	would, finished := make(chan semelhttp.Code, 1), make(chan semel.FinishParams, 1)
+	f := newFormWorld(t, &setup{http: semelhttp.Options{RequireKey: true, Observe: true, OnObserved: func(_ string, code semelhttp.Code) { would <- code }}}, placed)
+	f.store.bend(func(s *faultStore) { s.finished = finished })
+	token, unused := f.token(), f.token()
+	f.submit(token, "green").is(t, 303, "")
+	<-finished
+	for _, step := range []struct {
+		token, tea string
+		want       semelhttp.Code
+	}{
+		{"forged", "green", "token-refused"},
+		{token, "green", semelhttp.ObservedReplay},
+		{token, "black", "token-used"},
+	} {
+		f.submit(step.token, step.tea).is(t, 303, "")
+		if got := <-would; got != step.want {
+			t.Errorf("%q with %.6s…: told %s, want %s", step.tea, step.token, got, step.want)
+		}
+	}
 	f.urlencoded("tea=green").is(t, 303, "")
-	<-told
-	<-told
-	mu.Lock()
-	defer mu.Unlock()
-	if would["token-refused"] != 1 || would["missing-key"] != 1 {
-		t.Errorf("would be answered: %v", would)
+	if got := <-would; got != "missing-key" {
+		t.Errorf("told %s, want missing-key", got)
+	}
+	f.clock.Advance(2 * time.Hour)
+	for token, want := range map[string]semelhttp.Code{token: semelhttp.ObservedReplay, unused: "token-expired"} {
+		f.submit(token, "green").is(t, 303, "")
+		if got := <-would; got != want {
+			t.Errorf("expired: told %s, want %s", got, want)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/semel-go/semel"
 )
@@ -41,7 +40,7 @@ func (x *exchange) watch(next http.Handler) {
 		x.pass(x.w, next)
 		return
 	}
-	o := &observation{m: x.m, op: x.observedOp(), memory: x.memory, principal: x.principal, ended: make(chan semel.Verdict, 1)}
+	o := &observation{m: x.m, op: x.observedOp(), token: x.key.token, memory: x.memory, principal: x.principal, ended: make(chan semel.Verdict, 1)}
 	x.memory = nil // now its own
 	go o.claim(context.WithoutCancel(x.r.Context()))
 	x.watched(next, o.ended)
@@ -68,9 +67,9 @@ func (x *exchange) observedOp() semel.Op {
 	return op
 }
 
-// observedMark begins what a record says that was only observed: the code by which a
-// guard would answer a duplicate.
-const observedMark = "observed="
+// observedRemark is the name under which a record that was only observed says by which
+// code a guard would answer a duplicate.
+const observedRemark = "observed"
 
 // observedVerdict is what the record will say: what a guard would have answered.
 func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdict {
@@ -95,31 +94,47 @@ func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdi
 	case out.hijacked || out.written > int64(x.m.opts.MaxResponseBody):
 		would = CodeResultUnavailable
 	}
-	return semel.Verdict{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultTombstone, Data: []byte(observedMark + string(would))}}
+	remark := x.key.token.remark([]byte(observedRemark + "=" + string(would)))
+	return semel.Verdict{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultTombstone, Data: remark}}
 }
 
 // observation is a claim that stops nobody.
 type observation struct {
 	m         *middleware
 	op        semel.Op
-	memory    *scratch // which op reads until the claim is made
+	token     *heldToken // nil for none
+	memory    *scratch   // which op reads until the claim is made
 	principal string
 	ended     chan semel.Verdict
 }
 
 func (o *observation) claim(ctx context.Context) {
-	run, rec, err := o.m.claim(ctx, o.principal, o.op)
+	run, rec, err := o.begin(ctx)
 	<-o.m.seats
 	o.memory.release(&o.m.scratches)
 	switch {
 	case err != nil:
 		o.m.observed(o.op.Label, refusalOf(err).Code)
 	case rec != nil:
-		would, _ := strings.CutPrefix(string(rec.Result.Data), observedMark)
-		o.m.observed(o.op.Label, Code(would))
+		o.m.observed(o.op.Label, o.would(rec))
 	default:
 		_, _ = run.Finish(<-o.ended) // an error means that another observation took over
 	}
+}
+
+func (o *observation) begin(ctx context.Context) (*semel.Run, *semel.Record, error) {
+	if err := o.token.timely(ctx, o.m.settings.Store(), o.op.Key); err != nil {
+		return nil, nil, err
+	}
+	return o.m.claim(ctx, o.principal, o.op)
+}
+
+// would is what a guard would answer where there is a record.
+func (o *observation) would(rec *semel.Record) Code {
+	if o.token.differs(remarked(rec.Result.Data, contentRemark)) {
+		return CodeTokenUsed
+	}
+	return Code(remarked(rec.Result.Data, observedRemark))
 }
 
 // observed reports; a callback that panics must not end the process.

@@ -41,9 +41,7 @@ func (c *capture) result() semel.StoredResult {
 // tombstone is the result of an answer that is not kept.
 func (c *capture) tombstone() semel.StoredResult {
 	t := tombstone(c.status)
-	if c.token != nil {
-		t.Data = append(t.Data, " "+contentRemark+"="+c.token.content...)
-	}
+	t.Data = c.token.remark(t.Data)
 	return t
 }
 

@@ -82,7 +82,7 @@ func (m *middleware) prepareTransactions() error {
 func (x *exchange) transact(next http.Handler) {
 	t := &transaction{x: x, next: next}
 	op := x.op()
-	if err := x.timely(op); err != nil {
+	if err := x.key.token.timely(x.r.Context(), x.m.settings.Store(), op.Key); err != nil {
 		x.m.refuse(x.w, x.m.uncommitted(x.r, err))
 		return
 	}
