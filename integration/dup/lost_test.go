@@ -7,43 +7,29 @@ import (
 
 	"github.com/semel-go/semel/dup"
 	"github.com/semel-go/semel/integration/internal/databases"
-	"github.com/semel-go/semel/integration/internal/faultproxy"
 )
 
 // Public tracker: the reply is lost, the client library sends again, the caller takes its
 // own row for another one's, and the work runs 0 times.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	for _, e := range databases.Servers() {
-		for name, fault := range map[string]faultproxy.Fault{
-			"never arrives": faultproxy.CutBefore(), "reply cut": faultproxy.CutReply(), "closed": faultproxy.CloseReply(),
-		} {
-			t.Run(e.Name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				db := e.Open(t)
-				create(t, db)
-				pool, proxy := db.BehindProxy(t)
-				armed := proxy.Arm(faultproxy.Starts("INSERT INTO orders"), fault)
-				got, err := dup.Insert(t.Context(), pool, db.Text(insert), 1, "a", nil, 1)
-				<-armed.Fired()
-				if !got && err == nil {
-					t.Error("the first call was told that the row was there")
-				}
-				if got && rows(t, db) != 1 {
-					t.Error("the call was told true, and there is no row")
-				}
-				if errors.Is(err, dup.ErrNoReply) && (!e.Resends || rows(t, db) != 1) {
-					t.Errorf("%v, with %d rows", err, rows(t, db))
-				}
-				if e.Resends && name == "closed" && !errors.Is(err, dup.ErrNoReply) {
-					t.Errorf("%v; want ErrNoReply", err)
-				}
-				if dup.Retryable(err) {
-					t.Errorf("%v is retryable", err)
-				}
-			})
+	databases.EachLost(t, "INSERT INTO orders", func(t *testing.T, l *databases.Lost) {
+		create(t, l.DB)
+		got, err := dup.Insert(t.Context(), l.Pool, l.Text(insert), 1, "a", nil, 1)
+		there := rows(t, l.DB) == 1
+		if !got && err == nil {
+			t.Error("the first call was told that the row was there")
 		}
-	}
+		if got && !there {
+			t.Error("the call was told true, and there is no row")
+		}
+		if errors.Is(err, dup.ErrNoReply) != l.Resent || l.Resent && !there {
+			t.Errorf("%v, row %v; want ErrNoReply: %v", err, there, l.Resent)
+		}
+		if dup.Retryable(err) {
+			t.Errorf("%v is retryable", err)
+		}
+	})
 }
 
 // Connections that the server has closed meanwhile make no difference, where the driver

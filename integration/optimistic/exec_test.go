@@ -8,7 +8,6 @@ import (
 
 	"github.com/semel-go/semel/dup"
 	"github.com/semel-go/semel/integration/internal/databases"
-	"github.com/semel-go/semel/integration/internal/faultproxy"
 	"github.com/semel-go/semel/optimistic"
 )
 
@@ -121,32 +120,17 @@ func TestOldSnapshot(t *testing.T) {
 // its own change for another one's.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	for _, e := range databases.Servers() {
-		for name, fault := range map[string]faultproxy.Fault{
-			"never arrives": faultproxy.CutBefore(), "reply cut": faultproxy.CutReply(), "closed": faultproxy.CloseReply(),
-		} {
-			t.Run(e.Name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				db := e.Open(t)
-				create(t, db)
-				pool, proxy := db.BehindProxy(t)
-				armed := proxy.Arm(faultproxy.Starts("UPDATE counter"), fault)
-				successes := int64(0)
-				err := optimistic.Update(t.Context(), pool, nil, func(ctx context.Context) (optimistic.Change, error) {
-					c, err := read(ctx, db, pool, 1)
-					return set(db, c, c.n+1), err
-				})
-				<-armed.Fired()
-				if err == nil {
-					successes++
-				}
-				if e.Resends && name == "closed" && !errors.Is(err, optimistic.ErrNoReply) {
-					t.Errorf("%v; want no reply", err)
-				}
-				if n := db.Number(t, "SELECT n FROM counter"); n < successes || n > 1 || err == nil && n != 1 {
-					t.Errorf("%d increments, %d successes (%v)", n, successes, err)
-				}
-			})
+	databases.EachLost(t, "UPDATE counter", func(t *testing.T, l *databases.Lost) {
+		create(t, l.DB)
+		err := optimistic.Update(t.Context(), l.Pool, nil, func(ctx context.Context) (optimistic.Change, error) {
+			c, err := read(ctx, l.DB, l.Pool, 1)
+			return set(l.DB, c, c.n+1), err
+		})
+		if n := l.Number(t, "SELECT n FROM counter"); n > 1 || err == nil && n != 1 {
+			t.Errorf("%d increments (%v)", n, err)
 		}
-	}
+		if errors.Is(err, optimistic.ErrNoReply) != l.Resent {
+			t.Errorf("%v; want ErrNoReply: %v", err, l.Resent)
+		}
+	})
 }
