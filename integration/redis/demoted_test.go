@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -47,5 +48,31 @@ func TestDemoted(t *testing.T) {
 	g, err := store.Guarantees(t.Context(), semel.GuaranteesParams{})
 	if err != nil || g.SingleRegister != semel.No {
 		t.Errorf("a replica promises a single register: %v, %v", g.SingleRegister, err)
+	}
+}
+
+// A primary that has noticed that it is cut off from its replicas fences nobody either,
+// and replays what is done. One that is full knows all that there is.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	store := openStore(t, clientOf(t, server.URL()), nil)
+	done := claimOf(newKey(), semel.NewToken())
+	acquire(t, store, done)
+	finish(t, store, doneOf(done.Key, done.Token, "result"))
+	other := done
+	other.Token = semel.NewToken()
+	late := func() error { return errOf(store.Finish(t.Context(), doneOf(other.Key, other.Token, "late"))) }
+	server.Set(t, "maxmemory", "1")
+	if err := late(); !errors.Is(err, semel.ErrFenced) {
+		t.Errorf("at a full server, whoever is late: %v; want ErrFenced", err)
+	}
+	server.Set(t, "maxmemory", "0")
+	server.Set(t, "min-replicas-to-write", "1")
+	if err := late(); !unavailable(err) || !strings.Contains(err.Error(), "NOREPLICAS") {
+		t.Errorf("at a server that is cut off, whoever is late: %v; want unavailable", err)
+	}
+	if res, err := store.Claim(t.Context(), other); err != nil || res.Outcome != semel.ClaimDone {
+		t.Errorf("a replay there: %v, %v", res.Outcome, err)
 	}
 }

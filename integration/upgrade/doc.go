@@ -3,8 +3,8 @@
 // left alone and never run again, and neighbouring versions work side by side.
 //
 // testdata has a folder for each record format that was ever released: files of SQLite,
-// and what Redis holds. A folder is
-// never changed. A new format gets one when it is released:
+// and what Redis holds. A folder is never changed. A new format gets one when it is
+// released:
 //
 //	go generate ./integration/upgrade
 //

@@ -1,9 +1,9 @@
 local said
 if says == FENCED or says == NONE then
-  -- A server that was demoted, and still has our connection, may know less than its
-  -- primary. It takes no write, not even one of nothing.
+  -- A server that was demoted or cut off, and still has our connection, may know less than
+  -- the primary. It takes no write, not even one of nothing; one that is full knows all.
   said = redis.pcall('SETRANGE', key, 0, '')
-  if type(said) == 'table' and string.find(said.err, 'READONLY', 1, true) then return said end
+  if type(said) == 'table' and not string.find(said.err, 'OOM', 1, true) then return said end
   return {says}
 end
 if same then
