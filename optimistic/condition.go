@@ -15,7 +15,7 @@ type Condition struct {
 	Tags    []ETag // else these
 }
 
-var errStar = errors.New("optimistic: * stands alone")
+var errBetween = errors.New("optimistic: entity tags of a list have commas between them")
 
 // conditionOf reads all lines of a header: a list, in which elements may be empty (RFC
 // 9110, sections 5.3 and 5.6.1).
@@ -45,13 +45,10 @@ func conditionOf(h http.Header, name string) (c Condition, err error) {
 
 // element reads a tag up to the comma or the end.
 func element(s string) (tag ETag, rest string, err error) {
-	if strings.HasPrefix(s, "*") {
-		return ETag{}, "", errStar
-	}
 	tag, rest, err = cutETag(s)
 	rest = trim(rest)
 	if err == nil && rest != "" && rest[0] != ',' {
-		err = errors.New("optimistic: entity tags of a list have commas between them")
+		err = errBetween
 	}
 	return tag, rest, err
 }

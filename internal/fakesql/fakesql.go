@@ -74,12 +74,18 @@ func (c *conn) Begin() (driver.Tx, error) { return c, c.d.run(c.number, "BEGIN")
 func (c *conn) Commit() error             { return c.d.run(c.number, "COMMIT").Err }
 func (c *conn) Rollback() error           { return c.d.run(c.number, "ROLLBACK").Err }
 
-func (c *conn) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
+func (c *conn) ExecContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	r := c.d.run(c.number, query)
 	return driver.RowsAffected(r.Affected), r.Err
 }
 
-func (c *conn) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+func (c *conn) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	r := c.d.run(c.number, query)
 	if r.Err != nil {
 		return nil, r.Err
