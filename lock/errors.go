@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -62,4 +63,12 @@ func (e *LostError) Unwrap() []error {
 		return []error{e.Reason}
 	}
 	return []error{e.Reason, e.Err}
+}
+
+// join leaves an error as it is if it is the only one.
+func join(first, second error) error {
+	if first == nil || second == nil {
+		return cmp.Or(first, second)
+	}
+	return errors.Join(first, second)
 }

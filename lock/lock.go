@@ -52,7 +52,7 @@ func Do(ctx context.Context, locker Locker, name string, opts *Options, fn func(
 func both(fn, release error) error {
 	lost, ok := errors.AsType[*LostError](release)
 	if !ok || fn == nil {
-		return errors.Join(fn, release)
+		return join(fn, release)
 	}
 	return &LostError{Fence: lost.Fence, Reason: lost.Reason, Err: fn}
 }

@@ -29,5 +29,6 @@
 //   - database.go: statements on a pool (internal/postgres holds them)
 //   - wait.go, listen.go: those who wait, and the connection that listens
 //   - box.go, transactions.go, transaction.go: the record in the business transaction
+//   - lock.go: package lock on pgx transactions
 //   - dup.go: pools and transactions for package dup
 package pgxstore

@@ -92,6 +92,15 @@ func (p *Process) count(word string) (n int) {
 	return n
 }
 
+// Signal sends the child a signal, such as the one that lets it go on after it has stopped
+// itself.
+func (p *Process) Signal(t testing.TB, sig os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Kill ends the child with SIGKILL and returns what it had said.
 func (p *Process) Kill(t testing.TB) []string {
 	t.Helper()

@@ -1,0 +1,349 @@
+package lock_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
+	_ "modernc.org/sqlite"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/integration/internal/engines"
+	"github.com/semel-go/semel/lock"
+	"github.com/semel-go/semel/pgxstore"
+)
+
+// database is what is guarded.
+type database struct {
+	*sql.DB
+	dialect lock.Dialect
+	// begin opens a transaction; of pgx if there is a pool.
+	begin func(t *testing.T, level sql.IsolationLevel) *transaction
+}
+
+// transaction is one of any driver.
+type transaction struct {
+	lock.Tx
+	t      *testing.T
+	number func(query string) (int, error)
+	end    func(commit bool) error
+}
+
+// exec runs a statement that has to succeed.
+func (tx *transaction) exec(query string) {
+	tx.t.Helper()
+	if _, err := tx.ExecContext(tx.t.Context(), query); err != nil {
+		tx.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func (tx *transaction) finish(commit bool) {
+	tx.t.Helper()
+	if err := tx.end(commit); err != nil {
+		tx.t.Fatal(err)
+	}
+}
+
+// databases are all drivers; a test names those that it is for.
+func databases() map[string]func(t *testing.T) *database {
+	return map[string]func(t *testing.T) *database{
+		"pgx": func(t *testing.T) *database { return onSQL(t, lock.Postgres, "pgx", engines.Postgres(t).Database(t)) },
+		"lib/pq": func(t *testing.T) *database {
+			return onSQL(t, lock.Postgres, "postgres", engines.Postgres(t).Database(t))
+		},
+		"pgxpool": onPool,
+		"mariadb": func(t *testing.T) *database { return onSQL(t, lock.MySQL, "mysql", engines.MariaDB(t).Database(t)) },
+		"mariadb, found rows": func(t *testing.T) *database {
+			return onSQL(t, lock.MySQL, "mysql", withParameter(engines.MariaDB(t).Database(t), "clientFoundRows=true"))
+		},
+		"sqlite": onSQLite,
+	}
+}
+
+func withParameter(dsn, parameter string) string {
+	if strings.Contains(dsn, "?") {
+		return dsn + "&" + parameter
+	}
+	return dsn + "?" + parameter
+}
+
+// on runs a test on the databases of some dialects.
+func on(t *testing.T, test func(t *testing.T, db *database), dialects ...lock.Dialect) {
+	t.Helper()
+	t.Parallel()
+	for name, open := range databases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := open(t)
+			for _, d := range dialects {
+				if d == db.dialect {
+					test(t, db)
+				}
+			}
+		})
+	}
+}
+
+func onSQL(t *testing.T, dialect lock.Dialect, driver, dsn string) *database {
+	t.Helper()
+	pool, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	return wrap(pool, dialect)
+}
+
+func wrap(pool *sql.DB, dialect lock.Dialect) *database {
+	return &database{DB: pool, dialect: dialect, begin: func(t *testing.T, level sql.IsolationLevel) *transaction {
+		t.Helper()
+		tx, err := pool.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tx.Rollback() }) // if the test has failed
+		return &transaction{Tx: tx, t: t, number: func(query string) (n int, err error) {
+			err = tx.QueryRowContext(t.Context(), query).Scan(&n)
+			return n, err
+		}, end: func(commit bool) error {
+			if commit {
+				return tx.Commit()
+			}
+			return tx.Rollback()
+		}}
+	}}
+}
+
+func onSQLite(t *testing.T) *database {
+	t.Helper()
+	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "guarded.db")+"?_pragma=busy_timeout(20000)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	return wrap(pool, lock.SQLite)
+}
+
+// onPool is a pool of pgx; what is not in a transaction goes through database/sql.
+func onPool(t *testing.T) *database {
+	t.Helper()
+	dsn := engines.Postgres(t).Database(t)
+	db := onSQL(t, lock.Postgres, "pgx", dsn)
+	pool, err := pgxpool.New(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	db.begin = func(t *testing.T, level sql.IsolationLevel) *transaction {
+		t.Helper()
+		o := pgx.TxOptions{}
+		if level == sql.LevelRepeatableRead {
+			o.IsoLevel = pgx.RepeatableRead
+		}
+		tx, err := pool.BeginTx(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tx.Rollback(context.Background()) }) // if the test has failed
+		return &transaction{Tx: pgxstore.LockTx(tx), t: t, number: func(query string) (n int, err error) {
+			err = tx.QueryRow(t.Context(), query).Scan(&n)
+			return n, err
+		}, end: func(commit bool) error {
+			if commit {
+				return tx.Commit(context.Background())
+			}
+			return tx.Rollback(context.Background())
+		}}
+	}
+	return db
+}
+
+// guard runs one guarded transaction, and commits if the fence passes.
+func (db *database) guard(t *testing.T, resource string, fence semel.Fence) error {
+	t.Helper()
+	tx := db.begin(t, sql.LevelDefault)
+	err := lock.Guard(t.Context(), tx.bare(), resource, fence)
+	tx.finish(err == nil)
+	return err
+}
+
+// bare is the transaction as its driver has it.
+func (tx *transaction) bare() lock.Tx { return tx.Tx }
+
+func isFenced(err error) bool {
+	_, ok := errors.AsType[*lock.FencedError](err)
+	return ok && errors.Is(err, semel.ErrFenced)
+}
+
+var all = []lock.Dialect{lock.Postgres, lock.MySQL, lock.SQLite}
+
+// Larger and equal fences pass, smaller ones do not; one that was rolled back does not
+// count; resources do not meet.
+func TestGuard(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		if err := db.guard(t, "a", 5); err == nil || !strings.Contains(err.Error(), "Fences.Create") {
+			t.Fatalf("without a table: %v", err)
+		}
+		for range 2 {
+			if err := (lock.Fences{}).Create(t.Context(), db.DB); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, c := range []struct {
+			resource string
+			fence    semel.Fence
+			fenced   bool
+		}{
+			{"a", 5, false}, {"a", 5, false}, {"a", 4, true}, {"A", 1, false}, {"a", 6, false}, {"a", 5, true}, {"a", 6, false},
+			{"a", 1 << 62, false}, {"a", 6, true}, {"ä' OR 1=1 --", 1, false}, {"A", 1, false},
+		} {
+			if err := db.guard(t, c.resource, c.fence); isFenced(err) != c.fenced || !c.fenced && err != nil {
+				t.Errorf("%d: fence %d at %q: %v", i, c.fence, c.resource, err)
+			}
+		}
+		tx := db.begin(t, sql.LevelDefault)
+		if err := lock.Guard(t.Context(), tx.bare(), "b", 9); err != nil {
+			t.Error(err)
+		}
+		tx.finish(false)
+		if err := db.guard(t, "b", 8); err != nil {
+			t.Errorf("a fence that was rolled back counts: %v", err)
+		}
+	}, all...)
+}
+
+// What is refused never reaches the database.
+func TestGuardIsCareful(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		tx := db.begin(t, sql.LevelDefault)
+		for fix, err := range map[string]error{
+			"*sql.Tx that writes": lock.Guard(t.Context(), db.DB, "a", 1),
+			"is no transaction":   lock.Guard(t.Context(), nil, "a", 1),
+			"Held.Fence":          lock.Guard(t.Context(), tx.bare(), "a", 0),
+			"has no name":         lock.Guard(t.Context(), tx.bare(), "", 1),
+			"plain identifier":    lock.Fences{Table: "x; DROP TABLE y"}.Guard(t.Context(), tx.bare(), "a", 1),
+		} {
+			if err == nil || !strings.Contains(err.Error(), fix) {
+				t.Errorf("the error %q does not say %q", err, fix)
+			}
+		}
+		if n, err := tx.number("SELECT 1"); n != 1 || err != nil {
+			t.Errorf("the transaction is of no use afterwards: %v", err)
+		}
+		tx.finish(false)
+		f := lock.Fences{Dialect: db.dialect, Table: "my_fences"}
+		if err := f.Create(t.Context(), db.DB); err != nil {
+			t.Fatal(err)
+		}
+		tx = db.begin(t, sql.LevelDefault)
+		if err := f.Guard(t.Context(), tx.bare(), "a", 1); err != nil {
+			t.Error(err)
+		}
+		tx.finish(true)
+	}, all...)
+}
+
+// Two transactions with neighbouring fences: the second waits for the first, and then
+// finds what that has committed.
+func TestGuardsOfOneResourceGoOneByOne(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		if err := (lock.Fences{}).Create(t.Context(), db.DB); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name          string
+			first, second semel.Fence
+			commit        bool
+			fenced        bool
+		}{
+			{"rising", 5, 6, true, false}, {"falling", 6, 5, true, true}, {"falling, rolled back", 6, 5, false, false},
+		} {
+			first, second := db.begin(t, sql.LevelDefault), db.begin(t, sql.LevelDefault)
+			if err := lock.Guard(t.Context(), first.bare(), c.name, c.first); err != nil {
+				t.Fatal(err)
+			}
+			answer := make(chan error, 1)
+			go func() { answer <- lock.Guard(t.Context(), second.bare(), c.name, c.second) }()
+			select {
+			case err := <-answer:
+				t.Fatalf("%s: the second did not wait: %v", c.name, err)
+			case <-time.After(100 * time.Millisecond):
+			}
+			first.finish(c.commit)
+			if err := <-answer; isFenced(err) != c.fenced || !c.fenced && err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			second.finish(!c.fenced)
+		}
+	}, lock.Postgres, lock.MySQL) // SQLite has one writer, so that there is no second one
+}
+
+// REPEATABLE READ: PostgreSQL refuses with a serialization failure, MariaDB looks past the
+// snapshot. A stale fence never passes.
+func TestGuardUnderRepeatableRead(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		if err := (lock.Fences{}).Create(t.Context(), db.DB); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.guard(t, "a", 4); err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range []string{"a", "new"} {
+			late := db.begin(t, sql.LevelRepeatableRead)
+			if _, err := late.number("SELECT COUNT(*) FROM semel_fence"); err != nil { // its snapshot
+				t.Fatal(err)
+			}
+			if err := db.guard(t, resource, 6); err != nil {
+				t.Fatal(err)
+			}
+			err := lock.Guard(t.Context(), late.bare(), resource, 5)
+			var coded interface{ SQLState() string }
+			serialization := errors.As(err, &coded) && coded.SQLState() == "40001"
+			if db.dialect == lock.Postgres && !serialization || db.dialect == lock.MySQL && !isFenced(err) {
+				t.Errorf("%s: %v", resource, err)
+			}
+			late.finish(false)
+			if err := db.guard(t, resource, 5); !isFenced(err) {
+				t.Errorf("%s: again in a new transaction: %v", resource, err)
+			}
+		}
+	}, lock.Postgres, lock.MySQL)
+}
+
+// Many first guards of many resources at once: no deadlock, and none passes after a
+// larger one.
+func TestGuardsUnderLoad(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		if err := (lock.Fences{}).Create(t.Context(), db.DB); err != nil {
+			t.Fatal(err)
+		}
+		const callers = 8
+		var under sync.WaitGroup
+		for i := range callers {
+			under.Go(func() {
+				for n := range 25 {
+					if err := db.guard(t, fmt.Sprint("r", n), semel.Fence(i+1)); err != nil && !isFenced(err) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		under.Wait()
+		for n := range 25 {
+			if err := db.guard(t, fmt.Sprint("r", n), callers-1); !isFenced(err) {
+				t.Errorf("after %d fences the one before the largest: %v", callers, err)
+			}
+		}
+	}, all...)
+}
