@@ -168,7 +168,7 @@ func ownRequest(t *testing.T, b *browser) {
 
 func startOver(t *testing.T, b *browser) {
 	b.click("#reset")
-	b.await(`[...document.querySelectorAll("[data-part=number]")].every((n) => n.innerText === "0")`)
+	b.await(`[...document.querySelectorAll("[data-side] [data-part=number]")].every((n) => n.innerText === "0")`)
 	b.click("[data-story=double-click] [data-both]")
 	check(t, "begun anew, bare", b.settled("double-click-shop", 2), "2", "201", "201")
 	b.await(`!document.querySelector(".lab .facts")`)

@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/semel-go/semel/cmd/semel/internal/demo/schemes"
+	"github.com/semel-go/semel/cmd/semel/internal/storeurl"
 )
 
 // Demo is a running demo. [Start] makes one, [Demo.Run] ends it.
@@ -25,6 +28,7 @@ type Demo struct {
 	gateway *gateway
 	hand    *operator
 	office  *office
+	schemes *schemes.Player
 	page    *http.Server
 	addr    string
 	failed  chan error // of the page's listener
@@ -36,7 +40,7 @@ type Demo struct {
 func Start(ctx context.Context, opts *Options) (*Demo, error) {
 	d := &Demo{opts: opts.withDefaults(), bell: newBell(), failed: make(chan error, 1)}
 	d.board = newBoard(d.tally, d.bell)
-	for _, step := range []func(context.Context) error{d.openFolder, d.openShop, d.openGateway, d.openOperator, d.openOffice, d.openPage} {
+	for _, step := range []func(context.Context) error{d.openFolder, d.openShop, d.openGateway, d.openOperator, d.openOffice, d.openSchemes, d.openPage} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.closers.close())
 		}
@@ -133,6 +137,25 @@ func (d *Demo) openOffice(ctx context.Context) (err error) {
 		return err
 	}
 	d.closers.add(d.office.close)
+	return nil
+}
+
+func (d *Demo) openSchemes(ctx context.Context) error {
+	db, err := openTables(ctx, filepath.Join(d.folder, "schemes.db"), schemes.Tables)
+	if err != nil {
+		return fmt.Errorf("the schemes: %w", err)
+	}
+	d.closers.add(db.Close)
+	store, err := storeurl.Open(ctx, "sqlite:"+filepath.Join(d.folder, "schemes-semel.db"))
+	if err != nil {
+		return err
+	}
+	d.closers.add(store.Close)
+	d.schemes, err = schemes.New(schemes.Options{DB: db, Store: store.Store, Log: d.opts.Log, Changed: d.bell.ring, Pace: d.opts.Pace})
+	if err != nil {
+		return fmt.Errorf("the schemes: %w", err)
+	}
+	d.closers.add(d.schemes.Close)
 	return nil
 }
 

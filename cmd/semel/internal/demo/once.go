@@ -4,9 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"net/http"
-	"strings"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/cmd/semel/internal/demo/source"
 	"github.com/semel-go/semel/semelhttp"
 )
 
@@ -45,8 +45,5 @@ func guardCode(story string) string {
 	if name == "" {
 		return ""
 	}
-	const end = "\n}\n"
-	_, rest, _ := strings.Cut(onceSource, "\n\n// "+name+" ")
-	body, _, _ := strings.Cut(rest, end)
-	return strings.ReplaceAll("// "+name+" "+body+end, "\t", "    ")
+	return source.Function(onceSource, name)
 }

@@ -25,6 +25,8 @@ type Options struct {
 	RestartTime time.Duration
 	// Wait is how long the gateway lets a duplicate wait. Default 3s.
 	Wait time.Duration
+	// Pace is how long a step of a scheme can be read before the next one. Default 500ms.
+	Pace time.Duration
 }
 
 // slowTime is how long a slow card network takes: longer than a duplicate waits.

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+
+	"github.com/semel-go/semel/cmd/semel/internal/demo/schemes"
 )
 
 //go:embed assets words
@@ -15,6 +17,7 @@ var files embed.FS
 type page struct {
 	board    *board
 	lab      *lab
+	schemes  *schemes.Player
 	command  string           // that starts such a gateway
 	words    map[string]words // by language
 	template *template.Template
@@ -29,7 +32,7 @@ func (d *Demo) newPage() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{board: d.board, lab: d.lab, command: d.gateway.command(), words: all, template: t}, nil
+	return &page{board: d.board, lab: d.lab, schemes: d.schemes, command: d.gateway.command(), words: all, template: t}, nil
 }
 
 // handler is everything that the page's address serves.
@@ -56,6 +59,7 @@ func (d *Demo) handler() (http.Handler, error) {
 	}
 	mux.Handle("POST /provider/deliver", newProvider(d.URL(), d.office.secret))
 	mux.Handle("POST /trials/{trial}", d.lab)
+	mux.HandleFunc("POST /schemes/{scheme}/{way}", d.playScheme)
 	mux.HandleFunc("POST /reset", d.reset)
 	mux.HandleFunc("POST /operator/resolve", d.resolve)
 	return mux, nil
@@ -64,6 +68,16 @@ func (d *Demo) handler() (http.Handler, error) {
 func (d *Demo) reset(w http.ResponseWriter, _ *http.Request) {
 	d.board.reset()
 	d.lab.reset()
+	d.schemes.Reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// playScheme begins the way that the path names, and answers at once.
+func (d *Demo) playScheme(w http.ResponseWriter, r *http.Request) {
+	if !d.schemes.Play(r.PathValue("scheme"), r.PathValue("way")) {
+		http.NotFound(w, r)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -10,6 +10,7 @@ type view struct {
 	Lang, Other string
 	Words       words
 	Stories     []storyView
+	Schemes     []schemeView
 	Groups      []groupView
 	Own         trialView
 	Credential  string
@@ -73,6 +74,7 @@ func (p *page) view(lang string) view {
 		}
 		v.Stories = append(v.Stories, s)
 	}
+	v.Schemes = viewSchemes(p.schemes, len(v.Stories), v.Words)
 	v.Groups, v.Own = viewGroups(p.lab, v.Words), viewTrial(p.lab, ownTrial, v.Words)
 	return v
 }
@@ -88,6 +90,11 @@ func (v view) pieces() []piece {
 	for _, s := range v.Stories {
 		for _, l := range s.Lanes {
 			all = append(all, piece{l.ID, "lane", l})
+		}
+	}
+	for _, s := range v.Schemes {
+		for _, w := range s.Ways {
+			all = append(all, piece{w.ElementID(), "way", w})
 		}
 	}
 	for _, g := range v.Groups {

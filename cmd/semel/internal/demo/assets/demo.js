@@ -79,6 +79,9 @@ function tryOut(trial) {
   post(`/trials/${trial.dataset.trial}`, trial.querySelector("textarea")?.value);
 }
 
+// play makes the server play one way of a scheme: all who act in it are there.
+const play = (way) => post(`/schemes/${way.closest(".story").dataset.scheme}/${way.dataset.way}`);
+
 function tryAll() {
   for (const trial of document.querySelectorAll(".trial")) if (trial.dataset.trial !== "own") tryOut(trial);
 }
@@ -99,6 +102,8 @@ document.addEventListener("click", (event) => {
   const lane = button.closest(".lane");
   if ("pay" in button.dataset) pay(lane);
   if ("resolve" in button.dataset) resolve(lane);
+  if ("play" in button.dataset) play(lane);
+  if ("ways" in button.dataset) button.closest(".story").querySelectorAll(".lane").forEach(play);
   if ("both" in button.dataset) playBoth(button.closest(".story"));
   if ("try" in button.dataset) {
     const trial = button.closest(".trial");

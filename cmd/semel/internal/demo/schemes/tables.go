@@ -1,0 +1,25 @@
+package schemes
+
+// Tables makes the tables of all schemes.
+const Tables = `CREATE TABLE IF NOT EXISTS loose_orders (
+	id     INTEGER PRIMARY KEY,
+	number TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS orders (
+	id     INTEGER PRIMARY KEY,
+	number TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE IF NOT EXISTS teas (
+	id      INTEGER PRIMARY KEY,
+	price   INTEGER NOT NULL,
+	stock   INTEGER NOT NULL,
+	version INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS tokens (
+	token TEXT PRIMARY KEY
+) STRICT;
+CREATE TABLE IF NOT EXISTS bookings (
+	id    INTEGER PRIMARY KEY,
+	event TEXT NOT NULL,
+	seats INTEGER NOT NULL
+) STRICT`
