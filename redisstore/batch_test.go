@@ -1,6 +1,9 @@
 package redisstore
 
 import (
+	"context"
+	"errors"
+	"net"
 	"runtime"
 	"testing"
 	"time"
@@ -60,6 +63,38 @@ func TestCallerGoesFromABatch(t *testing.T) {
 	case said <- acquired:
 		t.Error("the call of who has gone was sent")
 	default:
+	}
+}
+
+// A connection that breaks in the middle of a batch: what it was to answer is unknown, and
+// what was answered before is never told to be refused. Without a connection nothing was
+// executed, for certain.
+func TestBrokenBatch(t *testing.T) {
+	t.Parallel()
+	said := make(chan string, 2)
+	s := scriptedBy(t, &redis.Options{MaxRetries: -1, DialerRetries: 1}, said)
+	to := s.route.(single).primary
+	batch := func() (calls []*call) {
+		for range 3 {
+			calls = append(calls, &call{key: "key", script: &s.scripts.claim, params: claimParams(&semel.ClaimParams{})})
+		}
+		to.send(t.Context(), calls)
+		return calls
+	}
+	said <- "*2\r\n:6\r\n:1\r\n"
+	said <- ""
+	for i, c := range batch() {
+		if err := c.verdict(); !errors.Is(err, semel.ErrNoReply) && (i > 0 || err != nil) {
+			t.Errorf("call %d of a batch whose second reply is lost: %v", i, err)
+		}
+	}
+	s.client.(*redis.Client).Options().Dialer = func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no route to host")
+	}
+	for i, c := range batch() {
+		if err := c.verdict(); errors.Is(err, semel.ErrNoReply) || !errors.Is(err, semel.ErrStoreUnavailable) {
+			t.Errorf("call %d of a batch without a connection: %v; want unavailable", i, err)
+		}
 	}
 }
 

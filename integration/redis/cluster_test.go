@@ -63,7 +63,7 @@ func TestSlotMovesUnderLoad(t *testing.T) {
 	done := newCounter()
 	var all sync.WaitGroup
 	stop := make(chan struct{})
-	for i := range 8 {
+	for i := range 24 { // so many share pipelines
 		all.Go(func() {
 			for round := 0; ; round++ {
 				select {
@@ -71,7 +71,7 @@ func TestSlotMovesUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				if err := again(t, store, keys[i*6+round%6]); err != nil {
+				if err := again(t, store, keys[i*2+round%2]); err != nil {
 					t.Errorf("while the slot moves: %v", err)
 				}
 				done.add()
@@ -79,8 +79,8 @@ func TestSlotMovesUnderLoad(t *testing.T) {
 		})
 	}
 	for range 3 {
-		cluster.MoveSlot(t, from, to, name, func() { done.awaitMore(80) })
-		done.awaitMore(40)
+		cluster.MoveSlot(t, from, to, name, func() { done.awaitMore(240) })
+		done.awaitMore(120)
 		from, to = to, from
 	}
 	close(stop)
