@@ -8,13 +8,16 @@ import (
 	"testing"
 )
 
-const golden = "AcKsBOyrq6urq6urq6urq6urq6urAAAAAHDb2IB0btgeGHcKhkzv0Tp8hbXGJeJ8PFr4JciMIdzwb-Ckow"
+const (
+	goldenSecret = "0123456789abcdef0123456789abcdef"
+	golden       = "AcKsBOyrq6urq6urq6urq6urq6urAAAAAHDb2IB0btgeGHcKhkzv0Tp8hbXGJeJ8PFr4JciMIdzwb-Ckow"
+)
 
 // The form of tokens is public (docs/one-time-tokens.md), so that services in other
 // languages can issue them; this one was made by other means, from the page alone.
 func TestGoldenToken(t *testing.T) {
 	t.Parallel()
-	issuer, err := NewIssuer([][]byte{[]byte("0123456789abcdef0123456789abcdef")}, nil)
+	issuer, err := NewIssuer([][]byte{[]byte(goldenSecret)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,6 +202,20 @@ func TestExpiredTokens(t *testing.T) {
 	f.submit(unused, "green").isProblem(t, 503, "store-unavailable")
 }
 
+// The record outlives its token, whatever the engine's retention: or the token could be
+// used again.
+func TestRecordOutlivesItsToken(t *testing.T) {
+	t.Parallel()
+	f := newFormWorld(t, &setup{engine: semel.Options{Retention: time.Minute}}, placed)
+	token := f.token()
+	first := f.submit(token, "green")
+	f.store.ahead.Add(int64(50 * time.Minute))
+	replays(t, first, f.submit(token, "green"))
+	f.store.ahead.Add(int64(100 * time.Minute))
+	replays(t, first, f.submit(token, "green"))
+	f.ran(1)
+}
+
 func TestFormsWithoutAToken(t *testing.T) {
 	t.Parallel()
 	required := newFormWorld(t, &setup{http: semelhttp.Options{RequireKey: true}}, placed)
