@@ -71,23 +71,60 @@ func TestClockThatStands(t *testing.T) {
 	})
 }
 
-// The clock runs ahead by an hour while the node works: ids are reserved in the store
-// before they are issued there, too.
+// A caller that was off the CPU after it had looked at the clock does not take the others'
+// ids for a clock that was set back.
+func TestCallerThatWasPreempted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, &ledger{}, newStore(t), "a", two)
+		stale := time.Duration(0)
+		h.opts.Now = func() time.Time {
+			defer func() { stale = 0 }()
+			return time.Now().Add(-stale)
+		}
+		h.mustStart()
+		h.mustIssue(1)
+		stale = time.Second
+		begin := time.Now()
+		h.mustIssue(1)
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("it waited %v", waited)
+		}
+		h.mustClose()
+	})
+}
+
+// The clock runs ahead by an hour while the node works: nobody gets an id of that time
+// before the store has acknowledged that it may be issued.
 func TestClockSetForward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &ledger{}, newStore(t), "a", two)
 		h.mustStart()
 		h.mustIssue(10)
 		h.step(time.Hour)
+		reply := make(chan struct{})
 		h.store.onCheckpoint(func(apply func() error) error {
-			time.Sleep(100 * time.Millisecond)
+			<-reply
 			return apply()
 		})
-		begin := time.Now()
-		h.mustIssue(10)
-		if time.Since(begin) < 100*time.Millisecond {
-			t.Error("ids of an hour ahead were issued before the store knew of it")
+		ids := make(chan idgen.Snowflake, 2)
+		for range cap(ids) {
+			go func() {
+				id, err := h.node.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- id
+			}()
+			synctest.Wait()
+			if len(ids) > 0 {
+				t.Fatal("an id of an hour ahead was issued before the store knew of it")
+			}
 		}
+		close(reply)
+		if a, b := <-ids, <-ids; a == b {
+			t.Errorf("%d came twice", a)
+		}
+		h.mustIssue(10)
 		h.mustClose()
 		h.book.mustBeClean(t)
 	})

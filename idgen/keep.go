@@ -70,12 +70,12 @@ func (n *Node) move(t *tenure) (*tenure, error) {
 	if t.ended() {
 		n.leave(t)
 	}
-	next, err := n.settle(n.ctx, t.tick())
+	next, err := n.settle(n.ctx)
 	if err != nil {
 		return t, err
 	}
 	t.end()
-	next.skip(t.tick()) // t has issued meanwhile
+	next.skip(t.tick()) // what comes is greater than what t has issued
 	n.held.Store(next)
 	n.leave(t)
 	n.opts.Logger.LogAttrs(n.ctx, slog.LevelWarn, "idgen: another worker id was taken, the lease or a reservation of the last one failed",

@@ -46,7 +46,8 @@ func TestStoreIsGone(t *testing.T) {
 	})
 }
 
-// Renewals fail and reservations do not: the lease alone ends the issuing, in time.
+// Renewals fail, and a reservation hangs that nobody waits for: the lease alone ends the
+// issuing, in time.
 func TestLeaseCannotBeRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book, store := &ledger{}, newStore(t)
@@ -55,17 +56,26 @@ func TestLeaseCannotBeRenewed(t *testing.T) {
 		claimed := time.Now()
 		a.store.Always(semeltest.Renew, semeltest.Fail(semel.ErrNoReply))
 		a.store.Always(semeltest.Claim, semeltest.Fail(semel.ErrStoreUnavailable))
+		a.store.onCheckpoint(func(apply func() error) error {
+			if time.Since(claimed) < lease/2 {
+				return apply()
+			}
+			time.Sleep(lease)
+			return semel.ErrNoReply
+		})
+		var stopped time.Duration // when the last id was issued
 		for {
 			if _, err := a.next(); err != nil {
 				break
 			}
+			stopped = time.Since(claimed)
 			time.Sleep(10 * time.Millisecond)
 		}
-		if stopped := time.Since(claimed); stopped > lease-lease/10+50*time.Millisecond {
+		if stopped > lease-lease/10+50*time.Millisecond || stopped < lease/2 {
 			t.Errorf("it issued ids for %v; its lease was %v", stopped, lease)
 		}
 		a.heal()
-		time.Sleep(lease)
+		time.Sleep(2 * lease)
 		a.mustIssue(1)
 		a.mustClose()
 		book.mustBeClean(t)
@@ -80,8 +90,9 @@ func TestRecordIsTakenAway(t *testing.T) {
 		a.mustStart()
 		a.mustIssue(10)
 		a.store.Next(semeltest.Renew, semeltest.Fail(semel.ErrFenced))
-		time.Sleep(lease) // and nobody asked for ids meanwhile
-		a.mustIssue(10)
+		a.step(-lease/3 - 8*time.Millisecond)
+		time.Sleep(lease/3 + 3*time.Millisecond) // nobody asks for ids meanwhile
+		a.mustIssue(10)                          // above the last ones, though the other worker id was never used
 		a.mustClose()
 		book.mustBeClean(t)
 	})

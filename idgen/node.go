@@ -133,8 +133,7 @@ func (n *Node) Next(ctx context.Context) (Snowflake, error) {
 		case issued:
 			return id, nil
 		case early:
-			err = n.awaitClock(ctx, t, lead, now <= waited)
-			waited = now
+			err = n.awaitClock(ctx, t, now+lead, &waited)
 		case spent:
 			err = ErrTimeSpent
 		default:
@@ -146,13 +145,19 @@ func (n *Node) Next(ctx context.Context) (Snowflake, error) {
 	}
 }
 
-// awaitClock waits until the clock has come nearer to the last id. A clock that stood
-// still meanwhile is no better than one that is far behind.
-func (n *Node) awaitClock(ctx context.Context, t *tenure, lead int64, stood bool) error {
-	behind := time.Duration(lead) * time.Millisecond
-	if stood || behind-maxLead*time.Millisecond > n.opts.MaxWait {
+// awaitClock waits until the clock has come near to a tick. It looks at the clock again: the
+// caller may have been off the CPU since it did. A clock that stood still while this call
+// waited is no better than one that is far behind.
+func (n *Node) awaitClock(ctx context.Context, t *tenure, tick int64, waited *int64) error {
+	now := n.tick()
+	if tick-now <= maxLead {
+		return nil
+	}
+	behind := time.Duration(tick-now) * time.Millisecond
+	if now <= *waited || behind-maxLead*time.Millisecond > n.opts.MaxWait {
 		return &ClockError{Behind: behind, Of: t.lastID()}
 	}
+	*waited = now
 	timer := n.opts.Clock.NewTimer(behind - maxLead/2*time.Millisecond)
 	defer timer.Stop()
 	select {

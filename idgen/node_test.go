@@ -18,12 +18,13 @@ import (
 // Ids of one node are new, rise for each caller, and bear time and worker.
 func TestNodeIsForAllCallers(t *testing.T) {
 	t.Parallel()
-	node, err := idgen.NewNode(t.Context(), newStore(t), nil)
+	layout := idgen.Layout{WorkerBits: 1, SequenceBits: 22} // so many that nobody waits
+	node, err := idgen.NewNode(t.Context(), newStore(t), &idgen.Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now().Truncate(time.Millisecond)
-	all := together(8, 20_000, func() idgen.Snowflake {
+	all := together(8, 50_000, func() idgen.Snowflake {
 		id, err := node.Next(t.Context())
 		if err != nil {
 			t.Error(err)
@@ -39,8 +40,8 @@ func TestNodeIsForAllCallers(t *testing.T) {
 	ids := slices.Concat(all...)
 	mustDiffer(t, ids)
 	for _, id := range ids {
-		if at := id.Time(); at.Before(begin) || at.After(end.Add(10*time.Millisecond)) || id.Worker() != node.Worker() {
-			t.Fatalf("%d bears %v and worker %d; issued from %v to %v by %d", id, at, id.Worker(), begin, end, node.Worker())
+		if at := layout.Time(id); at.Before(begin) || at.After(end.Add(10*time.Millisecond)) || layout.Worker(id) != node.Worker() {
+			t.Fatalf("%d bears %v and worker %d; issued from %v to %v by %d", id, at, layout.Worker(id), begin, end, node.Worker())
 		}
 	}
 	if err := node.Close(t.Context()); err != nil {

@@ -24,7 +24,7 @@ func (n *Node) first(ctx context.Context) (*tenure, error) {
 	if err := n.agree(ctx); err != nil {
 		return nil, err
 	}
-	return n.settle(ctx, 0)
+	return n.settle(ctx)
 }
 
 // agree makes the layout the group's, or finds that the group has another one: ids of
@@ -41,12 +41,12 @@ func (n *Node) agree(ctx context.Context) error {
 	return err
 }
 
-// settle takes a free worker id whose milliseconds after the given tick are to be had
-// now. Worker ids that were used past this host's clock are left alone.
-func (n *Node) settle(ctx context.Context, after int64) (*tenure, error) {
+// settle takes a free worker id. Those that were used past this host's clock are left
+// alone.
+func (n *Node) settle(ctx context.Context) (*tenure, error) {
 	var late error
 	for _, worker := range rand.Perm(n.layout.workers()) {
-		t, err := n.try(ctx, worker, after)
+		t, err := n.try(ctx, worker)
 		if t != nil {
 			return t, nil
 		}
@@ -68,14 +68,14 @@ type lateError struct{ *ClockError }
 func (e *lateError) Unwrap() error { return e.ClockError }
 
 // try claims a worker id. Without an error and a tenure it is taken.
-func (n *Node) try(ctx context.Context, worker int, after int64) (*tenure, error) {
+func (n *Node) try(ctx context.Context, worker int) (*tenure, error) {
 	before := n.opts.Now()
 	run, err := n.claim(ctx, worker)
 	if run == nil {
 		return nil, err
 	}
 	t := newTenure(n.layout, worker, run)
-	if err := n.enter(ctx, t, before, after); err != nil {
+	if err := n.enter(ctx, t, before); err != nil {
 		run.Finish(semel.Verdict{State: semel.StateReleased})
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (n *Node) claim(ctx context.Context, worker int) (*semel.Run, error) {
 }
 
 // enter reads up to when the worker id was used, and reserves what comes next.
-func (n *Node) enter(ctx context.Context, t *tenure, before time.Time, after int64) error {
+func (n *Node) enter(ctx context.Context, t *tenure, before time.Time) error {
 	claimed := n.opts.Now()
 	rec, err := n.read(ctx, t)
 	if err != nil {
@@ -118,7 +118,7 @@ func (n *Node) enter(ctx context.Context, t *tenure, before time.Time, after int
 	if now <= 0 {
 		return &ClockError{Behind: time.Duration(1-now) * time.Millisecond, Of: "the layout's epoch"}
 	}
-	floor := max(now-1, after)
+	floor := now - 1
 	if !horizon.IsZero() {
 		floor = max(floor, n.layout.tick(horizon))
 	}
