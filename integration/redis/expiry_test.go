@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/semel-go/semel"
 	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/redisstore"
@@ -85,6 +87,16 @@ func TestDeletedByRedis(t *testing.T) {
 	}
 }
 
+// runAhead makes the fence of a record one of a clock that was an hour ahead.
+func runAhead(t testing.TB, client *redis.Client, name string, fence semel.Fence) (ahead semel.Fence) {
+	t.Helper()
+	ahead = fence + semel.Fence(time.Hour.Microseconds())
+	if err := client.SetRange(t.Context(), name, 10, string(binary.LittleEndian.AppendUint64(nil, uint64(ahead)))).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return ahead
+}
+
 // Fences follow the clock of the server, and do not need it: after one that was ahead
 // has been set right, they go on from where they were, also over a deletion.
 func TestFencesBeyondTheClock(t *testing.T) {
@@ -93,11 +105,7 @@ func TestFencesBeyondTheClock(t *testing.T) {
 	prefix := newPrefix()
 	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
 	p := claimOf(newKey(), semel.NewToken())
-	fence := acquire(t, store, p).Fence + semel.Fence(time.Hour.Microseconds())
-	ahead := binary.LittleEndian.AppendUint64(nil, uint64(fence))
-	if err := client.SetRange(t.Context(), prefix+p.Key.String(), 10, string(ahead)).Err(); err != nil {
-		t.Fatal(err)
-	}
+	fence := runAhead(t, client, prefix+p.Key.String(), acquire(t, store, p).Fence)
 	next := func(when string) {
 		t.Helper()
 		p.Token = semel.NewToken()
@@ -122,6 +130,29 @@ func TestFencesBeyondTheClock(t *testing.T) {
 	}
 	if r := read(t, store, p.Key); r.State != semel.StateNone {
 		t.Errorf("expired, it is %v", r.State)
+	}
+}
+
+// A fence that is ahead of the clock, since the clock was, or somebody's server, is not
+// forgotten with its record: else the next one would be smaller.
+func TestFenceAheadOutlivesItsRecord(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, engines.Redis(t).URL())
+	prefix := newPrefix()
+	store := openStore(t, client, &redisstore.Options{Prefix: prefix})
+	p := claimOf(newKey(), semel.NewToken())
+	p.Lease, p.Retention = time.Second, time.Second
+	ahead := runAhead(t, client, prefix+p.Key.String(), acquire(t, store, p).Fence)
+	finish(t, store, semel.FinishParams{Key: p.Key, Token: p.Token, State: semel.StateDone, Retention: time.Second})
+	for over := client.Time(t.Context()).Val().Add(p.Retention + 10*time.Millisecond); client.Time(t.Context()).Val().Before(over); {
+		// until then it is done
+	}
+	if r := read(t, store, p.Key); r.State != semel.StateNone {
+		t.Errorf("the record is %v after its retention", r.State)
+	}
+	p.Token = semel.NewToken()
+	if r := acquire(t, store, p); r.Attempt != 1 || r.Fence <= ahead {
+		t.Errorf("attempt %d with fence %d after fence %d; want a fresh record with a higher one", r.Attempt, r.Fence, ahead)
 	}
 }
 

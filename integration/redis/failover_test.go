@@ -64,6 +64,38 @@ func TestReplicasMustHaveIt(t *testing.T) {
 	finish(t, promoted, doneOf(p.Key, p.Token, "result"))
 }
 
+// From Redis 7.2 on, WAIT goes by what its connection has written. What changes nothing is
+// a write too, where replicas are waited for, and only there.
+func TestReplaysAreWrittenForWAIT(t *testing.T) {
+	t.Parallel()
+	server := engines.NewRedis(t, nil)
+	server.Replica(t, nil)
+	client, admin := clientOf(t, server.URL()), server.Client(t)
+	for replicas := range 2 {
+		store := openStore(t, client, &redisstore.Options{Prefix: newPrefix(), Replicas: replicas})
+		p := claimOf(newKey(), semel.NewToken())
+		fence := acquire(t, store, p).Fence
+		finish(t, store, inDoubt(p.Key, p.Token))
+		decision := semel.ResolveParams{Key: p.Key, Token: semel.NewToken(), Fence: fence, Resolution: semel.ResolveDone, Retention: retention}
+		for range 2 {
+			if err := admin.ConfigResetStat(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if res, err := store.Resolve(t.Context(), decision); err != nil || !res.Resolved {
+				t.Fatal(res, err)
+			}
+		}
+		p.Token = decision.Token // an owner that asks again
+		if _, err := store.Claim(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		finish(t, store, doneOf(p.Key, p.Token, "x"))
+		if got := commands(t, admin)["setrange"]; got != 3*replicas {
+			t.Errorf("with %d replicas three calls that change nothing wrote %d times; want %d", replicas, got, 3*replicas)
+		}
+	}
+}
+
 // Too few replicas is no reply with the count, within the time that the store has.
 func TestTooFewReplicas(t *testing.T) {
 	t.Parallel()
