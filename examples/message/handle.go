@@ -43,17 +43,20 @@ func handle(ctx context.Context, box *inbox.Box, m message) error {
 	return err
 }
 
-// settle is what the broker is told. Acknowledge after handle, never before: a message
-// that is marked as seen and then not handled is lost.
+// settle is what the broker is told, as docs/errors.md has it. It comes after handle,
+// never before: a message that is acknowledged and then not handled is lost.
 func settle(err error) string {
+	if _, ok := errors.AsType[*semel.ResultUnavailableError](err); ok || err == nil {
+		return "acknowledge"
+	}
+	if final, ok := errors.AsType[*semel.FinalError](err); ok {
+		return "reject: " + final.Code // again would be the same
+	}
 	if _, ok := errors.AsType[*semel.MismatchError](err); ok {
 		return "reject: the id stands for another message"
 	}
-	if final, ok := errors.AsType[*semel.FinalError](err); ok {
-		return "acknowledge: " + final.Code // again would be the same
+	if _, ok := errors.AsType[*semel.InDoubtError](err); ok {
+		return "park: a person has to find out"
 	}
-	if err != nil {
-		return "deliver again: " + err.Error()
-	}
-	return "acknowledge"
+	return "deliver again: " + err.Error()
 }
