@@ -29,9 +29,8 @@ type capture struct {
 
 	mu       sync.Mutex
 	memory   *scratch
-	token    *heldToken // of the request; nil for none
-	status   int        // 0: the handler has not said
-	declared int64      // Content-Length, or -1
+	status   int   // 0: the handler has not said
+	declared int64 // Content-Length, or -1
 	written  int64
 	sniffed  string // Content-Type that net/http finds out for the client
 	held     bool   // nothing goes out before the end, whatever its size
@@ -45,8 +44,8 @@ type capture struct {
 	ended    error // what the handler is told from now on
 }
 
-func (c *capture) begin(m *middleware, run *semel.Run, under http.ResponseWriter, memory *scratch, token *heldToken) {
-	c.m, c.run, c.under, c.memory, c.token, c.declared = m, run, under, memory, token, -1
+func (c *capture) begin(m *middleware, run *semel.Run, under http.ResponseWriter, memory *scratch) {
+	c.m, c.run, c.under, c.memory, c.declared = m, run, under, memory, -1
 	memory.body = memory.body[:0]
 	memory.entry.take(under.Header())
 	memory.sent.reset()

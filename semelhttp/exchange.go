@@ -38,7 +38,7 @@ func (x *exchange) begin() (*semel.Run, *semel.Record, error) {
 	op := x.op()
 	x.out.key = op.Key.ID()
 	ctx := x.r.Context()
-	if err := x.key.token.timely(ctx, x.m.settings.Store(), op.Key); err != nil {
+	if err := x.memory.token.timely(ctx, x.m.settings.Store(), op.Key); err != nil {
 		return nil, nil, err
 	}
 	run, rec, err := x.m.claim(ctx, x.principal, op)
@@ -108,7 +108,7 @@ func (x *exchange) serve(next http.Handler) {
 	case err != nil:
 		x.m.refuse(x.w, x.m.refusal(x.r, err))
 	case rec != nil:
-		x.m.replay(x.w, x.r, rec, x.key, x.from)
+		x.replay(rec)
 	default:
 		x.run(run, next)
 	}
@@ -118,7 +118,7 @@ func (x *exchange) serve(next http.Handler) {
 // as it is: nothing is recovered here, close only settles the record.
 func (x *exchange) run(claim *semel.Run, next http.Handler) {
 	x.claim = claim
-	x.out.begin(x.m, claim, x.w, x.memory, x.key.token)
+	x.out.begin(x.m, claim, x.w, x.memory)
 	x.ctx.Context = claim.Context()
 	next.ServeHTTP(&x.out, x.forHandler(&x.ctx))
 	x.finish()
@@ -170,7 +170,7 @@ func (x *exchange) finish() {
 func (x *exchange) answerFenced(winner *semel.Record) {
 	x.memory.entry.restore(x.w.Header())
 	if winner != nil {
-		x.m.replay(x.w, x.r, winner, x.key, x.from)
+		x.replay(winner)
 		return
 	}
 	x.m.refuse(x.w, NewProblem(CodeInProgress))

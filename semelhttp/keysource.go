@@ -82,9 +82,8 @@ func newKeyReader(o *Options) keyReader {
 // sentKey is a key as it came: decoded, and the field value to echo, if it is. A form
 // token is verified before it counts.
 type sentKey struct {
-	text  string
-	wire  []string
-	token *heldToken
+	text string
+	wire []string
 }
 
 // find returns the key in the headers; found is false when no line of any of them

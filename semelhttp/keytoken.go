@@ -138,27 +138,27 @@ func (x *exchange) verifyToken() *Problem {
 		p := NewProblem(CodeTokenRefused)
 		return &p
 	}
-	x.key.token = &heldToken{Verified: v, expired: expired}
+	x.memory.token = &heldToken{Verified: v, expired: expired}
 	return nil
 }
 
 // digestContent keeps what was sent with the token. It is no part of the fingerprint: a
 // form that was refused and corrected comes with the same token.
 func (x *exchange) digestContent() *Problem {
-	sum, err := x.key.token.Digest(x.memory.identity.input())
+	sum, err := x.memory.token.Digest(x.memory.identity.input())
 	if err != nil { // only an input that was never set
 		p := NewProblem(CodeTokenRefused)
 		return &p
 	}
-	x.key.token.content = base64.RawURLEncoding.EncodeToString(sum[:])
+	x.memory.token.content = base64.RawURLEncoding.EncodeToString(sum[:])
 	return nil
 }
 
 // spend makes op the operation that spends the request's token.
 func (x *exchange) spend(op *semel.Op, scope semel.Scope) {
-	op.Key = x.key.token.Key(scope)
+	op.Key = x.memory.token.Key(scope)
 	op.Input, op.Former = semel.NoInput, nil
-	op.Retention = max(op.Retention, x.key.token.Retention())
+	op.Retention = max(op.Retention, x.memory.token.Retention())
 	if x.m.engine != nil { // a box counts no attempts
 		op.MaxAttempts = -1 // a form may be corrected as often as it takes
 	}

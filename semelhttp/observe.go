@@ -40,18 +40,18 @@ func (x *exchange) watch(next http.Handler) {
 		x.pass(x.w, next)
 		return
 	}
-	o := &observation{m: x.m, op: x.observedOp(), token: x.key.token, memory: x.memory, principal: x.principal, ended: make(chan semel.Verdict, 1)}
+	o := &observation{m: x.m, op: x.observedOp(), token: x.memory.token, memory: x.memory, principal: x.principal, ended: make(chan semel.Verdict, 1)}
 	x.memory = nil // now its own
 	go o.claim(context.WithoutCancel(x.r.Context()))
-	x.watched(next, o.ended)
+	x.watched(next, o)
 }
 
 // watched lets the handler work and says how it ended, also by a panic.
-func (x *exchange) watched(next http.Handler, ended chan<- semel.Verdict) {
+func (x *exchange) watched(next http.Handler, o *observation) {
 	out := &headerWriter{ResponseWriter: x.w}
 	x.ctx.Context = x.r.Context()
 	returned := false
-	defer func() { ended <- x.observedVerdict(out, returned) }()
+	defer func() { o.ended <- x.observedVerdict(out, o.token, returned) }()
 	next.ServeHTTP(out, x.forHandler(&x.ctx))
 	out.imply()
 	returned = true
@@ -72,7 +72,7 @@ func (x *exchange) observedOp() semel.Op {
 const observedRemark = "observed"
 
 // observedVerdict is what the record will say: what a guard would have answered.
-func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdict {
+func (x *exchange) observedVerdict(out *headerWriter, token *heldToken, returned bool) semel.Verdict {
 	state := x.ctx.decided()
 	switch {
 	case state != semel.StateNone:
@@ -94,7 +94,7 @@ func (x *exchange) observedVerdict(out *headerWriter, returned bool) semel.Verdi
 	case out.hijacked || out.written > int64(x.m.opts.MaxResponseBody):
 		would = CodeResultUnavailable
 	}
-	remark := x.key.token.remark([]byte(observedRemark + "=" + string(would)))
+	remark := token.remark([]byte(observedRemark + "=" + string(would)))
 	return semel.Verdict{State: semel.StateDone, Result: semel.StoredResult{Kind: semel.ResultTombstone, Data: remark}}
 }
 

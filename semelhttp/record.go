@@ -26,8 +26,8 @@ func (c *capture) result() semel.StoredResult {
 	}
 	m := c.memory
 	m.pairs = c.headerPairs(m.pairs[:0])
-	if c.token != nil {
-		m.pairs = append(m.pairs, HeaderPair{Name: contentField, Value: c.token.content})
+	if m.token != nil {
+		m.pairs = append(m.pairs, HeaderPair{Name: contentField, Value: m.token.content})
 	}
 	header := len(m.pairs)
 	m.pairs = c.trailerPairs(m.pairs)
@@ -41,7 +41,7 @@ func (c *capture) result() semel.StoredResult {
 // tombstone is the result of an answer that is not kept.
 func (c *capture) tombstone() semel.StoredResult {
 	t := tombstone(c.status)
-	t.Data = c.token.remark(t.Data)
+	t.Data = c.memory.token.remark(t.Data)
 	return t
 }
 

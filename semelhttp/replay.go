@@ -11,44 +11,51 @@ import (
 
 // replay answers with a recorded response, or with the problem that keeps it back.
 // Authorisation comes first: it may have been withdrawn since.
-func (m *middleware) replay(w http.ResponseWriter, r *http.Request, rec *semel.Record, key sentKey, from origin) {
-	if from == derived && m.opts.Derived.Reject {
-		m.refuse(w, NewProblem(CodeDuplicateContent))
+func (x *exchange) replay(rec *semel.Record) {
+	m := x.m
+	switch {
+	case x.from == derived && m.opts.Derived.Reject:
+		m.refuse(x.w, NewProblem(CodeDuplicateContent))
+	case m.opts.ReplayAuthorize != nil && m.opts.ReplayAuthorize(x.r) != nil:
+		m.refuse(x.w, NewProblem(CodeReplayForbidden))
+	case rec.Result.Kind == semel.ResultTombstone:
+		x.replayTombstone(rec)
+	default:
+		x.replayResponse(rec)
+	}
+}
+
+func (x *exchange) replayTombstone(rec *semel.Record) {
+	if x.memory.token.differs(remarked(rec.Result.Data, contentRemark)) {
+		x.m.refuse(x.w, NewProblem(CodeTokenUsed))
 		return
 	}
-	if m.opts.ReplayAuthorize != nil && m.opts.ReplayAuthorize(r) != nil {
-		m.refuse(w, NewProblem(CodeReplayForbidden))
-		return
-	}
-	if rec.Result.Kind == semel.ResultTombstone {
-		if key.token.differs(remarked(rec.Result.Data, contentRemark)) {
-			m.refuse(w, NewProblem(CodeTokenUsed))
-			return
-		}
-		p := NewProblem(CodeResultUnavailable)
-		p.OriginalStatus = tombstoneStatus(rec.Result.Data)
-		m.refuse(w, p)
-		return
-	}
+	p := NewProblem(CodeResultUnavailable)
+	p.OriginalStatus = tombstoneStatus(rec.Result.Data)
+	x.m.refuse(x.w, p)
+}
+
+func (x *exchange) replayResponse(rec *semel.Record) {
+	m := x.m
 	resp, err := DecodeResponse(rec.Result)
 	if err != nil {
-		m.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "semelhttp: a recorded response cannot be read",
+		m.opts.Logger.LogAttrs(x.r.Context(), slog.LevelError, "semelhttp: a recorded response cannot be read",
 			slog.String("key", rec.Key.Short()), slog.Any("error", err))
-		m.refuse(w, NewProblem(CodeResultUnavailable))
+		m.refuse(x.w, NewProblem(CodeResultUnavailable))
 		return
 	}
-	if key.token.differs(resp.takeContent()) {
-		m.refuse(w, NewProblem(CodeTokenUsed))
+	if x.memory.token.differs(resp.takeContent()) {
+		m.refuse(x.w, NewProblem(CodeTokenUsed))
 		return
 	}
-	if !resp.negotiate(r.Header["Accept-Encoding"], int64(m.opts.MaxResponseBody)*decodedFactor) {
+	if !resp.negotiate(x.r.Header["Accept-Encoding"], int64(m.opts.MaxResponseBody)*decodedFactor) {
 		p := NewProblem(CodeResultUnavailable)
 		p.OriginalStatus = resp.Status
 		p.Detail = "The answer is recorded in a content coding that this request does not accept. Send it again with the Accept-Encoding of the first request."
-		m.refuse(w, p)
+		m.refuse(x.w, p)
 		return
 	}
-	m.writeReplay(w, &resp, key)
+	m.writeReplay(x.w, &resp, x.key)
 }
 
 // writeReplay sends resp with the marks of a replay.

@@ -3,7 +3,8 @@ package semelhttp
 import "sync"
 
 // scratch is memory that requests use one after the other. Nothing in it is ever
-// handed out: a recorded answer is encoded into bytes of its own.
+// handed out: a recorded answer is encoded into bytes of its own. What few requests have
+// is here as well, so that the others do not pay for it.
 type scratch struct {
 	identity identity
 	body     []byte
@@ -12,6 +13,7 @@ type scratch struct {
 	trailer  snapshot
 	pairs    []HeaderPair
 	encoder  responseEncoder
+	token    *heldToken // of the request; nil for none
 }
 
 // keepBody is the largest response body whose memory is kept for reuse.
@@ -28,5 +30,6 @@ func (s *scratch) release(pool *sync.Pool) {
 	s.trailer.reset()
 	clear(s.pairs)
 	s.pairs = s.pairs[:0]
+	s.token = nil
 	pool.Put(s)
 }

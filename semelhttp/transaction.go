@@ -82,7 +82,7 @@ func (m *middleware) prepareTransactions() error {
 func (x *exchange) transact(next http.Handler) {
 	t := &transaction{x: x, next: next}
 	op := x.op()
-	if err := x.key.token.timely(x.r.Context(), x.m.settings.Store(), op.Key); err != nil {
+	if err := x.memory.token.timely(x.r.Context(), x.m.settings.Store(), op.Key); err != nil {
 		x.m.refuse(x.w, x.m.uncommitted(x.r, err))
 		return
 	}
@@ -93,7 +93,7 @@ func (x *exchange) transact(next http.Handler) {
 		x.m.refuse(x.w, x.m.uncommitted(x.r, err))
 	case rec != nil:
 		t.forget()
-		x.m.replay(x.w, x.r, rec, x.key, x.from)
+		x.replay(rec)
 	default:
 		t.out.sendHeld()
 	}
@@ -116,7 +116,7 @@ func (t *transaction) work(ctx context.Context) (v semel.Verdict, undo bool) {
 		x.forgetFiles()
 	}
 	t.out = &capture{held: true}
-	t.out.begin(x.m, nil, x.w, x.memory, x.key.token)
+	t.out.begin(x.m, nil, x.w, x.memory)
 	g := &guard{Context: ctx}
 	returned := false
 	defer func() {
