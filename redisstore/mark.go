@@ -7,6 +7,9 @@ import (
 	"github.com/semel-go/semel"
 )
 
+// markPrefix stands in the names of marks, between the store's prefix and the key.
+const markPrefix = "mark:"
+
 // FirstTime marks a key for ttl and reports whether this call was the first to do so. It
 // is the recipe of SET with NX and PX, in one plain command (Redis 7.0 or later): no
 // lease, no fence, no result, and no record that operators see. It is for work that may
@@ -21,7 +24,7 @@ func (s *Store) FirstTime(ctx context.Context, key semel.KeyID, ttl time.Duratio
 		return false, err
 	}
 	token := semel.NewToken()
-	c := &call{key: s.options.Prefix + "mark:" + key.String(), params: token[:], span: (microseconds(ttl) + 999) / 1000}
+	c := &call{key: s.options.Prefix + markPrefix + key.String(), params: token[:], span: (microseconds(ttl) + 999) / 1000}
 	if err := s.do(ctx, c); err != nil {
 		return false, err
 	}

@@ -13,8 +13,8 @@ import (
 // default, and so does a nil *Options.
 type Options struct {
 	// Prefix begins the names of all keys and of the channel that waiters listen on. It
-	// must not have braces, which would put all records into one slot of a cluster.
-	// Default "semel:".
+	// must not have braces, which would put all records into one slot of a cluster, nor end
+	// with "mark:". Default "semel:".
 	Prefix string
 	// MaxBatch is the largest number of calls that are sent in one go. Default 512.
 	MaxBatch int
@@ -50,6 +50,7 @@ func (o *Options) withDefaults() Options {
 func (o *Options) validate() error {
 	return errors.Join(
 		refuse(strings.ContainsAny(o.Prefix, "{}"), "Prefix %q has braces, so that all records would be in one slot; leave them out", o.Prefix),
+		refuse(strings.HasSuffix(o.Prefix, markPrefix), "Prefix %q ends as the names of marks begin, so that those of another store would be taken for records; end it otherwise", o.Prefix),
 		refuse(len(o.Prefix) > 100, "Prefix has %d bytes; use up to 100", len(o.Prefix)),
 		refuse(o.MaxBatch < 1, "MaxBatch %d is negative; leave it 0 for 512", o.MaxBatch),
 		refuse(o.Timeout < 10*time.Millisecond, "Timeout %v is below 10ms; leave it 0 for 5s", o.Timeout),

@@ -18,6 +18,7 @@ func TestOptionsRefused(t *testing.T) {
 		o   Options
 	}{
 		{"leave them out", Options{Prefix: "{app}:"}},
+		{"end it otherwise", Options{Prefix: "semel:mark:"}},
 		{"use up to 100", Options{Prefix: strings.Repeat("p", 101)}},
 		{"leave it 0 for 512", Options{MaxBatch: -1}},
 		{"leave it 0 for 5s", Options{Timeout: time.Millisecond}},
