@@ -28,19 +28,20 @@ type ULIDs struct {
 
 // New returns the next ULID. The only error is [ErrOverflow].
 func (g *ULIDs) New() (ULID, error) {
-	var u ULID
-	rand.Read(u[6:]) // never fails (documentation of crypto/rand)
-	putMillis((*[16]byte)(&u), min(nowMillis(g.Now), 1<<48-1))
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if millis(u) <= millis(g.last) {
-		u = g.last
-		if !u.increment() {
+	now := min(nowMillis(g.Now), 1<<48-1)
+	if now <= millis(g.last) {
+		next := g.last
+		if !next.increment() {
 			return ULID{}, ErrOverflow
 		}
+		g.last = next
+		return next, nil
 	}
-	g.last = u
-	return u, nil
+	putMillis((*[16]byte)(&g.last), now)
+	rand.Read(g.last[6:]) // never fails (documentation of crypto/rand)
+	return g.last, nil
 }
 
 // increment adds 1 to the random bits; false when they are used up.
