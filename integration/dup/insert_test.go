@@ -161,6 +161,24 @@ func TestOnConflictDoNothing(t *testing.T) {
 	})
 }
 
+// What is equal says the index: in MariaDB the collation, which knows neither case nor
+// blanks at the end; and a NULL is equal to nothing.
+func TestEqualIsWhatTheIndexSays(t *testing.T) {
+	t.Parallel()
+	databases.Each(t, func(t *testing.T, db *databases.DB) {
+		create(t, db)
+		ignores := db.Engine.Dialect == databases.MariaDB
+		for i, c := range []struct {
+			number string
+			want   bool
+		}{{"a", true}, {"A", !ignores}, {"a ", !ignores}, {"b", true}} {
+			if got, err := dup.Insert(t.Context(), db, db.Text(insert), i, c.number, nil, 1); got != c.want || err != nil {
+				t.Errorf("%q: %v, %v; want %v", c.number, got, err, c.want)
+			}
+		}
+	})
+}
+
 // A deferred constraint is checked by the commit.
 func TestDeferredConstraint(t *testing.T) {
 	t.Parallel()

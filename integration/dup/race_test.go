@@ -132,7 +132,8 @@ func uncommitted(t *testing.T, db *databases.DB, commit, inTx bool) {
 	}
 }
 
-// awaitWaiters waits until so many sessions wait for a lock; SQLite does not tell.
+// awaitWaiters waits until so many sessions execute the insert, none of which can end
+// before the first does; SQLite does not tell.
 func awaitWaiters(t *testing.T, db *databases.DB, n int64) {
 	t.Helper()
 	query := "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO orders%' AND " +
@@ -141,8 +142,7 @@ func awaitWaiters(t *testing.T, db *databases.DB, n int64) {
 	case databases.SQLite:
 		return
 	case databases.MariaDB:
-		query = "SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id " +
-			"WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()"
+		query = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'INSERT INTO orders%' AND db = DATABASE()"
 	}
 	for deadline := time.After(20 * time.Second); db.Number(t, query) < n; {
 		select {

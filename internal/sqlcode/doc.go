@@ -4,5 +4,6 @@
 //   - postgres.go: SQLSTATE, and the fields of the server's report
 //   - mysql.go: the server's number and text
 //   - sqlite.go: the result code
+//   - field.go: the fields of an error
 //   - wrapped.go: the errors within an error
 package sqlcode

@@ -27,31 +27,15 @@ func Constraint(err error) (name, table string) {
 	if !ok {
 		return "", ""
 	}
-	return field(reported, "ConstraintName", "Constraint"), field(reported, "TableName", "Table")
+	return text(reported, "ConstraintName", "Constraint"), text(reported, "TableName", "Table")
 }
 
-// field is the first text among the fields of these names.
-func field(err error, names ...string) string {
-	v := structOf(err)
-	if !v.IsValid() {
-		return ""
-	}
+// text is the first text among the fields of these names.
+func text(err error, names ...string) string {
 	for _, name := range names {
-		if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
+		if f := field(err, name); f.Kind() == reflect.String {
 			return f.String()
 		}
 	}
 	return ""
-}
-
-// structOf is the struct that an error is or points to; invalid if there is none.
-func structOf(err error) reflect.Value {
-	v := reflect.ValueOf(err)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	if v.Kind() != reflect.Struct {
-		return reflect.Value{}
-	}
-	return v
 }

@@ -63,6 +63,31 @@ type pgxNil struct{ ConstraintName string }
 func (*pgxNil) Error() string    { return "…" }
 func (*pgxNil) SQLState() string { return "23505" }
 
+// embedding is an error whose fields stand in a pointer that is nil.
+type embedding struct{ *inner }
+
+type inner struct {
+	Code, ExtendedCode int
+	Constraint         string
+}
+
+func (embedding) Error() string    { return "…" }
+func (embedding) SQLState() string { return "23505" }
+
+func TestFieldsOutOfReach(t *testing.T) {
+	t.Parallel()
+	err := embedding{}
+	if name, table := Constraint(err); name != "" || table != "" {
+		t.Errorf("%q of %q", name, table)
+	}
+	if code, _, ok := SQLite(err); ok {
+		t.Errorf("code %d", code)
+	}
+	if name, _ := Constraint(embedding{&inner{Constraint: "k"}}); name != "k" {
+		t.Errorf("%q; want k", name)
+	}
+}
+
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	server := errors.New("Error 1062 (23000): Duplicate entry 'a' for key 'k'")

@@ -53,11 +53,7 @@ func codeByMethod(err error, text string) (int, bool) {
 
 // codeByField is for mattn/go-sqlite3.
 func codeByField(err error) (int, bool) {
-	v := structOf(err)
-	if !v.IsValid() {
-		return 0, false
-	}
-	primary, extended := v.FieldByName("Code"), v.FieldByName("ExtendedCode")
+	primary, extended := field(err, "Code"), field(err, "ExtendedCode")
 	if !isInt(primary) || !isInt(extended) || extended.Int()&0xff != primary.Int()&0xff {
 		return 0, false
 	}
