@@ -121,7 +121,7 @@ func (n *Node) shutEngine(ctx context.Context) error {
 
 // Next returns the next id. It waits for the clock as [Options.MaxWait] allows, and for
 // the store when the milliseconds that it has reserved are over, which a node that
-// is not starved of CPU does not see. Errors: [*ClockError]; [*LeaseError];
+// is not starved of CPU does not see; ctx is looked at only then. Errors: [*ClockError]; [*LeaseError];
 // [ErrTimeSpent]; [ErrClosed]; or the cause of ctx.
 func (n *Node) Next(ctx context.Context) (Snowflake, error) {
 	waited := int64(-1) // the tick at which this call last waited for the clock

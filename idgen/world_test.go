@@ -104,7 +104,7 @@ func (h *host) heal() {
 	}
 }
 
-func newStore(t *testing.T) *memstore.Store {
+func newStore(t testing.TB) *memstore.Store {
 	t.Helper()
 	store, err := memstore.New(nil)
 	if err != nil {

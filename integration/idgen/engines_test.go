@@ -22,31 +22,26 @@ type cutStore struct {
 }
 
 func (s *cutStore) Claim(ctx context.Context, p semel.ClaimParams) (semel.ClaimResult, error) {
-	if s.cut.Load() {
-		return semel.ClaimResult{}, semel.ErrNoReply
-	}
-	return s.Store.Claim(ctx, p)
+	return across(ctx, s, p, s.Store.Claim)
 }
 
 func (s *cutStore) Renew(ctx context.Context, p semel.RenewParams) (semel.RenewResult, error) {
-	if s.cut.Load() {
-		return semel.RenewResult{}, semel.ErrNoReply
-	}
-	return s.Store.Renew(ctx, p)
+	return across(ctx, s, p, s.Store.Renew)
 }
 
 func (s *cutStore) Finish(ctx context.Context, p semel.FinishParams) (semel.FinishResult, error) {
-	if s.cut.Load() {
-		return semel.FinishResult{}, semel.ErrNoReply
-	}
-	return s.Store.Finish(ctx, p)
+	return across(ctx, s, p, s.Store.Finish)
 }
 
 func (s *cutStore) Checkpoint(ctx context.Context, p semel.CheckpointParams) (semel.CheckpointResult, error) {
+	return across(ctx, s, p, s.Store.Checkpoint)
+}
+
+func across[P, R any](ctx context.Context, s *cutStore, p P, call func(context.Context, P) (R, error)) (res R, err error) {
 	if s.cut.Load() {
-		return semel.CheckpointResult{}, semel.ErrNoReply
+		return res, semel.ErrNoReply
 	}
-	return s.Store.Checkpoint(ctx, p)
+	return call(ctx, p)
 }
 
 // at starts a node on a host whose clock is off.
