@@ -22,14 +22,10 @@ import (
 
 func main() { scratch.Main(run) }
 
-func run(ctx context.Context) error { return scratch.Store(ctx, story) }
+func run(ctx context.Context) error { return scratch.Engine(ctx, story) }
 
-func story(ctx context.Context, store semel.Store) error {
-	engine, err := semel.New(store, nil)
-	if err != nil {
-		return err
-	}
-	return errors.Join(classic(ctx, engine), spent(ctx, engine), engine.Close(ctx))
+func story(ctx context.Context, engine *semel.Engine) error {
+	return errors.Join(classic(ctx, engine), spent(ctx, engine))
 }
 
 // classic is a token whose use is a step of its own.

@@ -21,23 +21,13 @@ import (
 
 func main() { scratch.Main(run) }
 
-func run(ctx context.Context) error { return scratch.Store(ctx, story) }
+func run(ctx context.Context) error { return scratch.Engine(ctx, story) }
 
-// story runs on any store. On Redis the marks are plain ones, of which an engine knows
-// nothing.
-func story(ctx context.Context, store semel.Store) error {
-	engine, err := semel.New(store, nil)
-	if err != nil {
-		return err
-	}
+func story(ctx context.Context, engine *semel.Engine) error {
 	mark := engineMark(engine)
-	if r, ok := store.(*redisstore.Store); ok {
+	if r, ok := engine.Store().(*redisstore.Store); ok { // a plain mark, of which the engine knows nothing
 		mark = redisMark(r)
 	}
-	return errors.Join(tell(ctx, engine, mark), engine.Close(ctx))
-}
-
-func tell(ctx context.Context, engine *semel.Engine, mark marker) error {
 	ada, bob := "ada-"+rand.Text(), "bob-"+rand.Text() // new customers in each run: a mark stays for a day
 	var mail mailer
 	err := scratch.AtOnce(8, func(int) error { return remind(ctx, mark, ada, mail.send) })

@@ -24,15 +24,11 @@ import (
 
 func main() { scratch.Main(run) }
 
-func run(ctx context.Context) error { return scratch.Store(ctx, story) }
+func run(ctx context.Context) error { return scratch.Engine(ctx, story) }
 
-func story(ctx context.Context, store semel.Store) error {
-	engine, err := semel.New(store, nil)
-	if err != nil {
-		return err
-	}
+func story(ctx context.Context, engine *semel.Engine) error {
 	ada, bob := "ada-"+rand.Text(), "bob-"+rand.Text() // new users in each run: a vote stays
-	return errors.Join(called(ctx, engine, ada), requested(engine, bob), forgotten(ctx, engine, ada, bob), engine.Close(ctx))
+	return errors.Join(called(ctx, engine, ada), requested(engine, bob), forgotten(ctx, engine, ada, bob))
 }
 
 func called(ctx context.Context, engine *semel.Engine, user string) error {

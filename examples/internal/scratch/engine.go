@@ -2,6 +2,7 @@ package scratch
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/redis/go-redis/v9"
@@ -11,8 +12,9 @@ import (
 	"github.com/semel-go/semel/redisstore"
 )
 
-// Store runs story on a store in memory, or on the Redis server that REDIS_URL names.
-func Store(ctx context.Context, story func(context.Context, semel.Store) error) error {
+// Engine runs story on an engine whose records are in memory, or on the Redis server that
+// REDIS_URL names.
+func Engine(ctx context.Context, story func(context.Context, *semel.Engine) error) error {
 	if url := os.Getenv("REDIS_URL"); url != "" {
 		return onRedis(ctx, url, story)
 	}
@@ -20,10 +22,10 @@ func Store(ctx context.Context, story func(context.Context, semel.Store) error) 
 	if err != nil {
 		return err
 	}
-	return story(ctx, store)
+	return onStore(ctx, store, story)
 }
 
-func onRedis(ctx context.Context, url string, story func(context.Context, semel.Store) error) error {
+func onRedis(ctx context.Context, url string, story func(context.Context, *semel.Engine) error) error {
 	options, err := redis.ParseURL(url)
 	if err != nil {
 		return err
@@ -36,5 +38,13 @@ func onRedis(ctx context.Context, url string, story func(context.Context, semel.
 		return err
 	}
 	defer store.Close()
-	return story(ctx, store)
+	return onStore(ctx, store, story)
+}
+
+func onStore(ctx context.Context, store semel.Store, story func(context.Context, *semel.Engine) error) error {
+	engine, err := semel.New(store, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(story(ctx, engine), engine.Close(ctx))
 }
