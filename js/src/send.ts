@@ -38,9 +38,9 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
     try {
       let answer = await send();
       if (ours && answer.type === "opaqueredirect") {
+        if (!home || answered) throw redirected("another origin");
         answered = true;
         redirect = "follow";
-        if (!home) throw 0;
         answer = await send();
       }
       await readWhole(answer);
@@ -49,7 +49,7 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
       // A redirect to another origin looks like a lost answer. The next try, which is
       // made anyway, tells.
       if (home) redirect = "manual";
-      throw answered ? redirected("another origin") : error;
+      throw error;
     }
   };
 }

@@ -114,7 +114,14 @@ test("a redirect out of the origin is told from a lost answer", async (t) => {
   page(t, "https://pay.test");
   const world = new World(t, [browser(true)]);
   const error = await reason(world.post());
-  assert.deepEqual([error.code, error.status, world.seen.length], ["redirected", 0, 3]);
+  assert.deepEqual([error.code, error.status, world.seen.length], ["redirected", 0, 4]);
+});
+
+test("a redirect that is lost again and again is followed in the end", async (t) => {
+  page(t, "https://pay.test");
+  const world = new World(t, [lost, lost, browser(false), lost, answer(503), browser(false)]);
+  const error = await reason(world.post());
+  assert.equal(error.code, "redirected", "it was lost where it could not be told from one that leaves");
 });
 
 test("a lost answer is no redirect", async (t) => {
