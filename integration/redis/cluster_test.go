@@ -152,6 +152,34 @@ func TestHungServerDelaysItsKeysOnly(t *testing.T) {
 	hung.Resume(t)
 }
 
+// The end of a run is told on every server of the cluster, whichever has the record.
+func TestEndsAreToldEverywhere(t *testing.T) {
+	t.Parallel()
+	cluster, client, store := openCluster(t, nil)
+	var heard []*redis.PubSub
+	for _, node := range cluster.Nodes {
+		sub := node.Client(t).Subscribe(t.Context(), "semel:ended")
+		closeLater(t, sub.Close)
+		if _, err := sub.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, sub)
+	}
+	p := claimOf(newKey(), semel.NewToken())
+	done := waits(t, store, client, "semel:", p.Key, acquire(t, store, p).Fence)
+	finish(t, store, doneOf(p.Key, p.Token, "x"))
+	for _, sub := range heard {
+		m, err := sub.ReceiveMessage(t.Context())
+		for err == nil && m.Payload == "" { // what the store tried at its start
+			m, err = sub.ReceiveMessage(t.Context())
+		}
+		if err != nil || m.Payload != p.Key.String() {
+			t.Errorf("heard %v, %v; want the key", m, err)
+		}
+	}
+	told(t, done)
+}
+
 // A primary is killed: callers learn so, and go on with its replica.
 func TestClusterFailsOver(t *testing.T) {
 	t.Parallel()
