@@ -52,6 +52,7 @@ func suites() []suite {
 		{"business-mariadb", businessMariaDBSuite},
 		{"business-sqlite", businessSQLiteSuite},
 		{"purge", purgeSuite},
+		{"ids", idsSuite},
 		{"memory", memorySuite},
 		{"http", httpSuite},
 		{"gateway", gatewaySuite},
