@@ -13,6 +13,7 @@ import (
 func TestSilentServerIsFoundOut(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 3)
+	defer close(said)
 	s := scriptedBy(t, &redis.Options{MaxRetries: -1}, said)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
