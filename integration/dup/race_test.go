@@ -87,7 +87,8 @@ func TestOneOfManyInserts(t *testing.T) {
 }
 
 // Calls that meet an insert that is not committed wait for its end, and one of them
-// inserts if it is rolled back.
+// inserts if it is rolled back. Public tracker: InnoDB finds deadlocks among those that
+// wait for one key.
 func TestUncommittedInsert(t *testing.T) {
 	t.Parallel()
 	databases.Each(t, func(t *testing.T, db *databases.DB) {
