@@ -403,11 +403,12 @@ type WaitResult struct{}
 // only read the ones whose key they know.
 type Lister interface {
 	// List returns one page of records. The pages together hold every record that is
-	// there all the time, in no promised order; once, but where a store says that it
-	// may tell of one twice while others come and go. Where it cannot go on after
-	// what happened to its servers, a page is an error and no gap. A page may be
-	// short, or empty, before the last one. One record that cannot be read hides no
-	// other: it is listed as StateUnreadable where all states are asked for.
+	// there all the time, and stays on its server, in no promised order; once, but
+	// where a store says that it may tell of one twice while others come and go. A
+	// store that cannot go on after what happened to its servers answers with an
+	// error, and leaves no gap. A page may be short, or empty, before the last one.
+	// One record that cannot be read hides no other: it is listed as StateUnreadable
+	// where all states are asked for.
 	List(ctx context.Context, p ListParams) (ListResult, error)
 }
 
