@@ -3,11 +3,14 @@ module github.com/semel-go/semel/bench
 go 1.26.0
 
 require (
+	github.com/bsm/redislock v0.9.4
+	github.com/go-redsync/redsync/v4 v4.18.1
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/rueidis v1.0.79
 	github.com/semel-go/semel v0.0.0
 	github.com/semel-go/semel/pgxstore v0.0.0
 	github.com/semel-go/semel/redisstore v0.0.0

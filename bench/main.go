@@ -41,6 +41,7 @@ func suites() []suite {
 		{"mariadb-replay", mariadbReplaySuite},
 		{"sqlite-replay", sqliteReplaySuite},
 		{"redis-replay", redisReplaySuite},
+		{"lock", lockSuite},
 		{"replay", replaySuite},
 		{"postgres-growth", postgresGrowthSuite},
 		{"mariadb-growth", mariadbGrowthSuite},
