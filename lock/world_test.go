@@ -112,7 +112,7 @@ func (r *room) visit(stay time.Duration) func(context.Context, semel.Fence) erro
 	return func(_ context.Context, fence semel.Fence) error {
 		r.enter(fence)
 		defer r.leave()
-		time.Sleep(stay)
+		<-time.After(stay)
 		return nil
 	}
 }
