@@ -14,7 +14,7 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
   // Elsewhere it is done by hand where that is possible, which is not in browsers.
   const byHand = ours && !home;
   let redirect: RequestRedirect = byHand ? "manual" : request.redirect;
-  let answered = false; // with a redirect
+  let answered = 0; // with a redirect
 
   const send = async () => {
     let next = { ...init, redirect };
@@ -38,8 +38,8 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
     try {
       let answer = await send();
       if (ours && answer.type === "opaqueredirect") {
-        if (!home || answered) throw redirected("another origin");
-        answered = true;
+        // Thrice, since what follows can be lost too.
+        if (!home || ++answered > 2) throw redirected("another origin");
         redirect = "follow";
         answer = await send();
       }

@@ -1,0 +1,142 @@
+package frontend
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/memstore"
+	"github.com/semel-go/semel/semelhttp"
+)
+
+// A native submission cannot set a header. The service takes the key out of the form
+// before the middleware sees the request.
+func keyFromForm(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		if err != nil {
+			http.Error(w, "the form cannot be read", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		form, err := url.ParseQuery(string(body))
+		if key := form.Get("idempotency_key"); err == nil && key != "" && r.Header.Get("Idempotency-Key") == "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// openNative is a street without a gateway: the shop guards itself.
+func openNative(t *testing.T, page string) *street {
+	t.Helper()
+	need(t)
+	t.Parallel()
+	store, err := memstore.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := semel.New(store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := semelhttp.New(engine, semelhttp.Global, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &street{t: t, shop: newShop(page)}
+	s.behind(serve(t, keyFromForm(once(s.handler()))))
+	return s
+}
+
+// tells lets the page say what it shows during the submission: while Chromium waits for
+// a new document, it does not answer for the old one.
+const tells = `<script>document.querySelector("form").addEventListener("submit", ({ target }) => setTimeout(() => {
+	const shown = [target.querySelector("button").disabled, target.ariaBusy, target.querySelector("[role=status]").textContent];
+	navigator.sendBeacon("/told", shown.join(" "));
+}, 50), { once: true });</script>`
+
+// Native submission: one request however often the user clicks, with the button's own
+// value, though the button is disabled.
+func TestNativeDoubleClick(t *testing.T) {
+	s := openNative(t, form("/orders", "", "native: true")+tells)
+	g := s.hold(t)
+	b := s.tab()
+	b.run(`document.querySelector("button").value = "!"`)
+	b.run(`for (let i = 0; i < 4; i++) setTimeout(() => document.querySelector("button").click(), 10 * i)`)
+	s.arrived(g)
+	if told, want := <-s.told, "true true Sending…"; told != want {
+		t.Errorf("while it is sent the form is %q, want %q", told, want)
+	}
+	g.release()
+	b.on("/orders/1")
+	s.has(t, "10!")
+	if keys := s.keys(); len(keys) != 1 {
+		t.Errorf("%d orders were sent, want one", len(keys))
+	}
+}
+
+// Back from the answer the form is usable again. The script could not see that there
+// was an answer, so the same content is still the same intent, and is replayed; other
+// content is another one.
+func TestNativeBack(t *testing.T) {
+	s := openNative(t, form("/orders", "", "native: true"))
+	b := s.tab()
+	for _, step := range []struct{ amount, path string }{{"10", "/orders/1"}, {"10", "/orders/1"}, {"11", "/orders/2"}} {
+		b.run(`document.querySelector("input").value = "` + step.amount + `"`)
+		b.click(1)
+		b.on(step.path)
+		b.run(`history.back()`)
+		b.on("/")
+		b.await(`window.kept`)
+		b.enabled()
+		b.check("back", false, "", "")
+	}
+	s.has(t, "10", "11")
+}
+
+// The page of the answer says that it is one: then the same content is meant again.
+func TestNativeAnswered(t *testing.T) {
+	s := openNative(t, form("/settled", "", "native: true"))
+	b := s.tab()
+	for _, path := range []string{"/settled/1", "/settled/2"} {
+		b.click(1)
+		b.on(path)
+		b.await(`Object.keys(sessionStorage).length === 0`)
+		b.run(`history.back()`)
+		b.on("/")
+		b.enabled()
+	}
+	s.has(t, "10", "10")
+}
+
+// The user does not wait for the answer and reloads, submits again, and has one order.
+func TestNativeReload(t *testing.T) {
+	s := openNative(t, form("/orders", "", "native: true"))
+	g := s.hold(t)
+	b := s.tab()
+	b.run(`document.querySelector("form").addEventListener("submit", () => setTimeout(() => location.reload(), 300))`)
+	b.click(1)
+	s.arrived(g)
+	b.await(`document.querySelector("form") && !document.querySelector("form").ariaBusy`)
+	g.release()
+	b.click(1)
+	b.on("/orders/1")
+	s.has(t, "10")
+}
+
+// Who asks whether the user means it, and hears no, leaves the form usable.
+func TestNativeCancelled(t *testing.T) {
+	s := openNative(t, form("/orders", "", "native: true")+
+		`<script>document.querySelector("form").addEventListener("submit", (e) => { if (!window.sure) e.preventDefault(); });</script>`)
+	b := s.tab()
+	b.click(1)
+	b.enabled()
+	b.run(`window.sure = true`)
+	b.click(1)
+	b.on("/orders/1")
+	s.has(t, "10")
+}
