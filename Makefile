@@ -23,7 +23,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: setup static standalone fuzz-smoke allocations race ## Set up what is missing and pass every check and test (what CI runs)
+test: setup static standalone js fuzz-smoke allocations race ## Set up what is missing and pass every check and test (what CI runs)
 
 .PHONY: check
 check: static ## The fast gate before a commit: format, vet, fix, staticcheck, the rules of the repository
@@ -38,6 +38,11 @@ setup: ## Install what the tests need, on Debian and Ubuntu: a C compiler, Chrom
 .PHONY: demo
 demo: ## Run the demo: a shop, the gateway, and a page to break both
 	@go run ./cmd/semel demo
+
+.PHONY: js
+js: ## Build the JavaScript client js/dist, print its size, check it and run its tests
+	$(call step,JavaScript client)
+	@scripts/js test
 
 .PHONY: build
 build: ## Build the static binary bin/semel
