@@ -31,7 +31,7 @@ check: static ## The fast gate before a commit: format, vet, fix, staticcheck, t
 	@go test ./internal/policy
 
 .PHONY: setup
-setup: ## Install what the tests need, on Debian and Ubuntu: a C compiler, Chromium, curl, databases
+setup: ## Install what the tests need, on Debian and Ubuntu: a C compiler, Node.js, Chromium, curl, databases
 	$(call step,setup)
 	@scripts/setup
 

@@ -28,7 +28,7 @@ async function buildTests() {
     entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`),
     format: "esm",
     platform: "node",
-    external: ["@semel/client*"],
+    external: ["@semel/client*", "esbuild"],
     sourcemap: "inline",
     outdir: "dist/test",
   });

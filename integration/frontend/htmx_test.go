@@ -1,6 +1,11 @@
 package frontend
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // htmxPage has the recipe of docs/client-js.md.
 const htmxPage = `<form hx-post="/api" hx-target="#answer" hx-swap="innerHTML"><input name="amount" value="10"><button>Pay</button></form>
@@ -47,4 +52,15 @@ func TestHTMX(t *testing.T) {
 	b.click(1)
 	b.await(`document.querySelector("#answer").textContent.includes("Order 2")`)
 	s.has(t, "10", "10")
+}
+
+func TestRecipeIsTheDocumentedOne(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "client-js.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```js"+htmxRecipe+"```") {
+		t.Error("docs/client-js.md shows another recipe for htmx")
+	}
 }

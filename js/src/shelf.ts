@@ -33,5 +33,9 @@ export function shelf(name?: string): (next?: Held) => Held {
  * by itself that it is.
  */
 export function answered(): void {
-  for (const slot in sessionStorage) if (slot.startsWith(PREFIX)) delete sessionStorage[slot];
+  try {
+    for (const slot in sessionStorage) if (slot.startsWith(PREFIX)) delete sessionStorage[slot];
+  } catch {
+    // Without a storage there is nothing to forget.
+  }
 }
