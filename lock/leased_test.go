@@ -211,15 +211,20 @@ func TestTooManyWaiters(t *testing.T) {
 		l := newLeased(t, newStore(t), &lock.Config{MaxWaiters: 3, MaxWaitersPerName: 2})
 		first, second := mustAcquire(t, l, "a"), mustAcquire(t, l, "b")
 		var callers sync.WaitGroup
-		for _, name := range []string{"a", "a", "b"} {
-			callers.Go(func() { mustRelease(t, mustAcquire(t, l, name)) })
-			synctest.Wait()
-		}
-		for _, name := range []string{"a", "b"} {
+		full := func(name string) {
 			if _, err := l.Acquire(t.Context(), name, nil); !errors.Is(err, lock.ErrTooManyWaiters) || !errors.Is(err, lock.ErrNotAcquired) {
 				t.Errorf("one more for %s: %v", name, err)
 			}
 		}
+		wait := func(name string) {
+			callers.Go(func() { mustRelease(t, mustAcquire(t, l, name)) })
+			synctest.Wait()
+		}
+		wait("a")
+		wait("a")
+		full("a")
+		wait("b")
+		full("b")
 		mustRelease(t, first)
 		mustRelease(t, second)
 		callers.Wait()

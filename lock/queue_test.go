@@ -51,8 +51,30 @@ func TestIdleNamesAreForgotten(t *testing.T) {
 	})
 }
 
-// A turn that comes to somebody who gives up at that moment is not lost.
+// A turn that comes to somebody who gives up at that moment goes to the next one.
 func TestATurnIsNotLost(t *testing.T) {
+	t.Parallel()
+	var q queue[int]
+	if err := q.enter(t.Context(), 1, NoWait); err != nil {
+		t.Fatal(err)
+	}
+	line, first, _ := q.join(1, time.Hour)
+	_, second, _ := q.join(1, time.Hour)
+	q.leave(1)
+	q.giveUp(1, line, first)
+	select {
+	case <-second.Value.(*seat).called:
+	default:
+		t.Fatal("the turn is nobody's")
+	}
+	q.leave(1)
+	if len(q.lines) != 0 || q.waiting != 0 {
+		t.Errorf("%d lines and %d waiting", len(q.lines), q.waiting)
+	}
+}
+
+// Waiters of little patience come and go at all moments.
+func TestQueueUnderLoad(t *testing.T) {
 	t.Parallel()
 	var q queue[int]
 	var inside, entered atomic.Int32

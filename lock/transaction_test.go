@@ -30,14 +30,13 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 }
 
 // said is a transaction that notes what it is told.
-type said struct {
-	texts []string
-	fail  error
-}
+type said struct{ texts []string }
 
-func (s *said) ExecContext(_ context.Context, query string, _ ...any) (sql.Result, error) {
-	s.texts = append(s.texts, query)
-	return nil, s.fail
+func (s *said) ExecContext(ctx context.Context, query string, _ ...any) (sql.Result, error) {
+	if ctx.Err() == nil {
+		s.texts = append(s.texts, query)
+	}
+	return nil, ctx.Err()
 }
 
 func TestSchemas(t *testing.T) {
