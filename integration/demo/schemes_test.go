@@ -27,6 +27,9 @@ func TestSchemesInBrowser(t *testing.T) {
 		{"form", "2", "1", map[string]string{
 			"form-wrong": "Two bookings", "form-right": "as recorded; nothing ran",
 		}},
+		{"lock", "1", "0", map[string]string{
+			"lock-wrong": "The stock forgot B’s parcels", "lock-right": "refused, the row has seen ",
+		}},
 		{"ids", "", "0", map[string]string{
 			"ids-wrong": "ids were given twice, such as ", "ids-right": "both processes get ",
 		}},

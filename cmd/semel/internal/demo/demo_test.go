@@ -139,7 +139,7 @@ func TestNothingIsLeft(t *testing.T) {
 	w := newWorld(t)
 	w.post("/trials/no-key", "")
 	w.vote(w.lane(storyVotes, sideLibrary))
-	w.post("/schemes/edit/right", "")                // under way for a second or more
+	w.post("/schemes/lock/right", "")                // under way for a second or more
 	events, err := w.client.Get(w.URL() + "/events") // held open
 	if err != nil {
 		t.Fatal(err)

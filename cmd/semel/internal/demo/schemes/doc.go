@@ -4,8 +4,8 @@
 //
 //   - scheme.go: a scheme and its ways; which there are
 //   - scene.go: how a way is played, and tells what happens
-//   - order.go (package dup), edit.go (optimistic), form.go (onetime), ids.go with
-//     processes.go (idgen): the schemes
+//   - order.go (package dup), edit.go (optimistic), form.go (onetime), lock.go with
+//     ttllock.go (lock), ids.go with processes.go (idgen): the schemes
 //   - stage.go, tables.go: what they are played on
 //   - player.go: plays them, and keeps the last run of each
 //

@@ -27,7 +27,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// A way that is being played is not begun twice, and a reset forgets it.
+// The last run is kept until a reset.
 func TestPlayerKeepsTheLastRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -61,12 +61,17 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// Nothing is begun behind Close, which ends what is under way.
-func TestClosedPlayer(t *testing.T) {
+// A way that is being played is not begun twice. Nothing is begun behind the end, which
+// ends what is under way.
+func TestPlayerEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stage.pace = 1 << 62
 	w.Play("edit", Wrong)
+	first := w.runs[part{"edit", Wrong}]
+	if w.Play("edit", Wrong); w.runs[part{"edit", Wrong}] != first {
+		t.Error("a run was begun twice")
+	}
 	w.stop()
 	w.playing.Wait()
 	if r, _ := w.Last("edit", Wrong); !r.Ended || r.AsWanted {

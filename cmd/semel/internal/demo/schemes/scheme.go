@@ -35,10 +35,10 @@ func moreThan(n int) func(int) bool { return func(count int) bool { return count
 
 // All returns the schemes in the order in which they are shown.
 func All() []Scheme {
-	return []Scheme{orderScheme(), editScheme(), formScheme(), idsScheme()}
+	return []Scheme{orderScheme(), editScheme(), formScheme(), lockScheme(), idsScheme()}
 }
 
-//go:embed order.go edit.go form.go ids.go
+//go:embed order.go edit.go form.go lock.go ids.go
 var files embed.FS
 
 // Code is the source of a function that runs.

@@ -66,6 +66,20 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// Field fault: the owner of a lock is paused for longer than its lease. Its late write lands
+// where nothing asks for the fence; with one, its context has ended, and [lock.Guard] refuses
+// what it writes all the same.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	checkSaid(t, w.play("lock", Wrong, 1), "worker-a locked plain", "worker-a paused plain", "worker-b passed plain", "worker-b sends good", "worker-a landed bad")
+	r := w.play("lock", Right, 0)
+	checkSaid(t, r, "worker-a locked plain", "worker-a paused plain", "worker-b passed plain", "worker-b sends good", "worker-a woken replay", "worker-a fenced replay")
+	if last := r.Steps[len(r.Steps)-1].With; last["fence"] >= last["seen"] {
+		t.Errorf("the stale fence is no smaller: %v", last)
+	}
+}
+
 // A worker id that stands in two configurations makes ids twice; one that is leased does
 // not.
 func TestIDs(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/lock"
 	"github.com/semel-go/semel/onetime"
 )
 
@@ -37,6 +38,9 @@ func newStage(o Options) (*stage, error) {
 		o.Pace = 500 * time.Millisecond
 	}
 	s := &stage{db: o.DB, store: o.Store, log: o.Log, pace: o.Pace}
+	if err := (lock.Fences{}).Create(context.Background(), o.DB); err != nil {
+		return nil, err
+	}
 	secret := make([]byte, 32)
 	rand.Read(secret)
 	issuer, err := onetime.NewIssuer([][]byte{secret}, nil)

@@ -1,6 +1,6 @@
 package schemes
 
-// Tables makes the tables of all schemes.
+// Tables makes the tables of all schemes, but that of fences, which [New] makes.
 const Tables = `CREATE TABLE IF NOT EXISTS loose_orders (
 	id     INTEGER PRIMARY KEY,
 	number TEXT NOT NULL
@@ -22,4 +22,13 @@ CREATE TABLE IF NOT EXISTS bookings (
 	id    INTEGER PRIMARY KEY,
 	event TEXT NOT NULL,
 	seats INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS stocks (
+	id    INTEGER PRIMARY KEY,
+	stock INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS locks (
+	name  TEXT PRIMARY KEY,
+	owner TEXT NOT NULL,
+	until INTEGER NOT NULL
 ) STRICT`
