@@ -42,8 +42,11 @@ func idsConfigured(ctx context.Context, s *scene) (int, error) {
 		s.say(ctx, who, "configured", Plain, "worker", c.worker)
 	}
 	t, err := two.inTurn(ctx)
+	if err != nil {
+		return 0, err
+	}
 	s.say(ctx, shop, "twice", Bad, "orders", t.orders, "duplicates", t.duplicates, "id", t.duplicate)
-	return t.duplicates, err
+	return t.duplicates, nil
 }
 
 // leaseWorker takes a worker id from the store: no two

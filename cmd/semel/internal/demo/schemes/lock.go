@@ -163,8 +163,8 @@ func lockFenced(ctx context.Context, s *scene) (late int, err error) {
 
 // sendFenced is what B does, once it has the lock, which A must not have any more then.
 func (s *scene) sendFenced(ctx context.Context, b *lock.Leased, old *lock.Held, id int64, name string) (fence semel.Fence, err error) {
+	var left int
 	err = lock.Do(ctx, b, name, nil, func(ctx context.Context, f semel.Fence) error {
-		fence = f
 		if old.Lost() == nil {
 			return errors.New("two have the lock")
 		}
@@ -172,12 +172,12 @@ func (s *scene) sendFenced(ctx context.Context, b *lock.Leased, old *lock.Held, 
 		if err != nil {
 			return err
 		}
-		if err := writeGuarded(ctx, s.db, name, fence, id, seen-parcelsOfB); err != nil {
-			return err
-		}
-		s.say(ctx, workerB, "sends", Good, "parcels", parcelsOfB, "stock", seen-parcelsOfB)
-		return nil
+		fence, left = f, seen-parcelsOfB
+		return writeGuarded(ctx, s.db, name, f, id, left)
 	})
+	if err == nil {
+		s.say(ctx, workerB, "sends", Good, "parcels", parcelsOfB, "stock", left)
+	}
 	return fence, err
 }
 
