@@ -168,7 +168,7 @@ func TestBackAfterTheAnswer(t *testing.T) {
 
 // A form with a one-time token is different: what it was for is done.
 func TestBackAfterTheAnswerWithToken(t *testing.T) {
-	s := open(t, form("/orders", `<input type="hidden" name="semel_token" value="token-of-the-server">`, ""))
+	s := open(t, form("/orders", `<input type="hidden" name="form_token" value="token-of-the-server">`, ""))
 	b := s.tab()
 	for range 2 {
 		b.click(1)
@@ -196,7 +196,7 @@ func TestTwoTabs(t *testing.T) {
 }
 
 func TestTwoTabsWithOneToken(t *testing.T) {
-	s := open(t, form("/orders", `<input type="hidden" name="semel_token" value="token-of-the-server">`, ""))
+	s := open(t, form("/orders", `<input type="hidden" name="form_token" value="token-of-the-server">`, ""))
 	g := s.hold(t)
 	one, two := s.tab(), s.tab()
 	one.click(1)

@@ -36,17 +36,11 @@ func openNative(t *testing.T, page string) *street {
 	need(t)
 	t.Parallel()
 	store, err := memstore.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	engine, err := semel.New(store, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	once, err := semelhttp.New(engine, semelhttp.Global, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &street{t: t, shop: newShop(page)}
 	s.behind(serve(t, keyFromForm(once(s.handler()))))
 	return s
@@ -131,9 +125,14 @@ func TestNativeReload(t *testing.T) {
 // Who asks whether the user means it, and hears no, leaves the form usable.
 func TestNativeCancelled(t *testing.T) {
 	s := openNative(t, form("/orders", "", "native: true")+
-		`<script>document.querySelector("form").addEventListener("submit", (e) => { if (!window.sure) e.preventDefault(); });</script>`)
+		`<script>document.querySelector("form").addEventListener("submit", (e) => {
+			if (window.sure) return;
+			e.preventDefault();
+			setTimeout(() => { document.title = "free"; }, 100);
+		});</script>`)
 	b := s.tab()
 	b.click(1)
+	b.await(`document.title === "free"`)
 	b.enabled()
 	b.run(`window.sure = true`)
 	b.click(1)

@@ -23,7 +23,7 @@ export interface SubmitOptions extends IntentOptions {
   native?: boolean;
   /** The name of that field. Default `idempotency_key`. */
   field?: string;
-  /** The name of the form's field with a one-time token of the server. Default `semel_token`. */
+  /** The name of the form's field with a one-time token of the server. Default `form_token`. */
   token?: string;
   /** Beside method and body, for `fetch`: headers, credentials. */
   init?: RequestInit;
@@ -58,7 +58,7 @@ const ENGLISH: Words = {
  * undoes it. form.submit() raises no event and goes past it; use form.requestSubmit().
  */
 export function submitOnce(form: HTMLFormElement, opts: SubmitOptions = {}): () => void {
-  const { native, field = "idempotency_key", token = "semel_token", words, onAnswer, onError, init, ...rest } = opts;
+  const { native, field = "idempotency_key", token = "form_token", words, onAnswer, onError, init, ...rest } = opts;
   const intent = newIntent({ name: nameOf(form), ...rest });
   const { busy, done, refused, unsure } = { ...ENGLISH, ...words };
   const face = faceOf(form);
