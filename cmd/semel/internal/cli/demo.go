@@ -14,8 +14,9 @@ func newDemo(std IO) *cobra.Command {
 		Short: "Watch a payment go through once: a shop, the gateway and a page",
 		Long: `Start a small shop, the gateway in front of it, an office that uses the library, and a
 page that tells five stories with and without them: a double click, a lost answer, a
-dying service, a ballot that is cast again, a webhook that comes twice. A panel on the
-page uses the gateway wrongly and shows what it answers.
+dying service, a ballot that is cast again, a webhook that comes twice. Five schemes
+(unique numbers, versions, form tokens, locks, ids) stand beside their wrong ways. A panel
+on the page uses the gateway wrongly and shows what it answers.
 
 Everything runs in this process on this machine, keeps its files in a temporary
 folder and removes it at the end.`,
