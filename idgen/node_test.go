@@ -166,7 +166,7 @@ func TestBurst(t *testing.T) {
 		}
 		for range 500 * 16 {
 			id, err := h.next()
-			if ahead := two.Time(id).Sub(time.Now()); err != nil || ahead > 10*time.Millisecond {
+			if ahead := time.Until(two.Time(id)); err != nil || ahead > 10*time.Millisecond {
 				t.Fatalf("ahead by %v, %v", ahead, err)
 			}
 		}
