@@ -64,11 +64,11 @@ export function submitOnce(form: HTMLFormElement, opts: SubmitOptions = {}): () 
   const face = faceOf(form);
   const off = new AbortController();
 
-  const send = async (url: string, body: BodyInit, token: string | null) => {
+  const send = async (url: string, body: BodyInit, secret: string | null) => {
     let free = Date.now() + REST;
     face.hold(busy);
     try {
-      const answer = await intent.fetch(url, { ...init, method: "POST", body }, { token });
+      const answer = await intent.fetch(url, { ...init, method: "POST", body }, { token: secret });
       face.say(answer.status < 400 ? done : refused);
       if (onAnswer) await onAnswer(answer);
       else if (answer.redirected) {

@@ -82,6 +82,6 @@ function contentOf({ method, url, headers }: Request, body: ArrayBuffer): string
 async function isAnswer(answer: any): Promise<boolean> {
   const response = answer instanceof Response;
   if (response && replayed(answer)) return true;
-  const { status, code, retry } = (response && (await problemOf(answer))) || answer;
+  const { status, code, retry } = (response && (await problemOf(answer))) || answer || {};
   return status > 0 && status < 500 && status !== 401 && status !== 429 && retry !== "same-key" && code !== "outcome-unknown";
 }

@@ -148,6 +148,13 @@ test("reads pass, and leave the key alone", async (t) => {
   assert.deepEqual([world.seen[0]!.key, intent.key], [null, key]);
 });
 
+test("what is no error is no answer", async () => {
+  const intent = newIntent();
+  const key = intent.changed("ten");
+  for (const outcome of [undefined, null, "lost", new DOMException("stopped", "AbortError")]) assert.equal(await intent.settled(outcome), false);
+  assert.equal(intent.key, key);
+});
+
 test("PUT and DELETE of an intent have its key", async (t) => {
   const world = new World(t, [answer(200)]);
   const intent = newIntent({ fetch: world.fetch });
