@@ -271,6 +271,26 @@ func TestTokensBesideKeys(t *testing.T) {
 	f.ran(3) // the JSON has no tea; under a key a refusal is recorded
 }
 
+// Nothing of a token stays in the memory that the next request uses.
+func TestTokenIsForgottenWithItsRequest(t *testing.T) {
+	t.Parallel()
+	f := newFormWorld(t, &setup{http: semelhttp.Options{Keys: []semelhttp.KeySource{semelhttp.KeyHeader("Idempotency-Key")}}}, placed)
+	for i := range 20 {
+		f.submit(f.token(), "green")
+		name := fmt.Sprint("canary-", i)
+		f.urlencoded("tea=green", header("Idempotency-Key", name))
+		resp, err := semelhttp.DecodeResponse(f.record(alice, "", name).Result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range resp.Header {
+			if pair.Name == "Semel-Content" {
+				t.Fatalf("the record under a key has the content of a token: %v", resp.Header)
+			}
+		}
+	}
+}
+
 // What a crash leaves, by the policy.
 func TestFormAfterACrash(t *testing.T) {
 	t.Parallel()
