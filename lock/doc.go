@@ -32,7 +32,9 @@
 //   - queue.go: the order of those who wait in this process
 //   - options.go, errors.go: settings, and what callers are told
 //   - guard.go: [Guard] and [Fences] refuse a stale fence at the resource
-//   - row.go, advisory.go: [ForUpdate] and [Advisory], locks that end with a transaction
+//   - row.go, advisory.go, within.go: [ForUpdate], [Advisory] and [Within], locks that end
+//     with a transaction
+//   - transaction.go: what a transaction is, and which database it belongs to
 //
-// Package pgxstore has the last three for pgx.Tx.
+// pgxstore.LockTx makes a [Tx] of a pgx.Tx.
 package lock

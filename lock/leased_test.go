@@ -422,6 +422,7 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("the error %q does not say %q", err, fix)
 		}
 	}
+	mustClose(t, newLeased(t, newStore(t), &lock.Config{Lease: time.Hour})) // the retention follows
 	l := newLeased(t, newStore(t), nil)
 	for fix, o := range map[string]*lock.Options{"use 1s or more": {Lease: time.Millisecond}, "raise Retention": {Lease: semel.Forever}} {
 		if _, err := l.Acquire(t.Context(), "n", o); err == nil || !strings.Contains(err.Error(), fix) {

@@ -44,8 +44,7 @@ type Config struct {
 	// Wait is that of acquisitions that name none. Default 1m.
 	Wait time.Duration
 	// Retention is for how long the record of a lock that nobody holds stays, and with it
-	// its fence: see docs/locks.md. Twice the lease is the least that a record stays.
-	// Default 10m.
+	// its fence: see docs/locks.md. At least twice the lease. Default 10m, or that.
 	Retention time.Duration
 	// Poll is the longest pause between two looks of a process that waits, on a store that
 	// cannot tell it of a release. Default 100ms.
@@ -72,7 +71,7 @@ func (c *Config) withDefaults() Config {
 	}
 	d.Lease = cmp.Or(d.Lease, 30*time.Second)
 	d.Wait = cmp.Or(d.Wait, time.Minute)
-	d.Retention = cmp.Or(d.Retention, 10*time.Minute)
+	d.Retention = cmp.Or(d.Retention, max(10*time.Minute, 2*d.Lease))
 	d.Poll = cmp.Or(d.Poll, 100*time.Millisecond)
 	d.MaxWaiters = cmp.Or(d.MaxWaiters, 1024)
 	d.MaxWaitersPerName = cmp.Or(d.MaxWaitersPerName, 256)

@@ -11,6 +11,19 @@ import (
 	"github.com/semel-go/semel"
 )
 
+// A session of MySQL goes back to its pool with the setting that it came with.
+func TestSessionIsRestoredAfterAPanic(t *testing.T) {
+	t.Parallel()
+	tx := new(said)
+	func() {
+		defer func() { _ = recover() }()
+		_ = Within(t.Context(), tx, MySQL, time.Second, func() error { panic("work") })
+	}()
+	if len(tx.texts) != 2 || !strings.Contains(tx.texts[1], "= @semel_lock_wait") {
+		t.Errorf("sent %q", tx.texts)
+	}
+}
+
 // SHA-256 over the parts, each with its length before it; worked out by other means.
 const (
 	goldenAdvisory = 2842932730456342081

@@ -73,17 +73,21 @@ func withinPostgres(ctx context.Context, tx Tx, wait time.Duration, work func() 
 	return afterwards(ctx, tx, end)
 }
 
-// withinMySQL keeps the setting of before in a variable of the session.
-func withinMySQL(ctx context.Context, tx Tx, wait time.Duration, work func() error) error {
+// withinMySQL keeps the setting of before in a variable of the session. It is restored
+// after a panic as well, since the session outlives the transaction.
+func withinMySQL(ctx context.Context, tx Tx, wait time.Duration, work func() error) (err error) {
 	if !bounded(wait) {
 		return work()
 	}
 	seconds := (wait + time.Second - 1) / time.Second
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("SET @semel_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = %d", seconds))
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("SET @semel_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = %d", seconds))
 	if err != nil {
 		return err
 	}
-	return join(work(), afterwards(ctx, tx, "SET SESSION innodb_lock_wait_timeout = @semel_lock_wait"))
+	defer func() {
+		err = join(err, afterwards(ctx, tx, "SET SESSION innodb_lock_wait_timeout = @semel_lock_wait"))
+	}()
+	return work()
 }
 
 // tidyTimeout bounds what has to be done even after the context has ended.
