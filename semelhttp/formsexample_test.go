@@ -54,7 +54,14 @@ func ExampleForms() {
 		return
 	}
 
+	endpoint, err := forms.Endpoint("order") // for scripts
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
 	mux := http.NewServeMux()
+	mux.Handle("GET /orders/token", endpoint)
 	mux.HandleFunc("GET /orders/new", func(w http.ResponseWriter, r *http.Request) {
 		field, err := forms.Field(r, "order")
 		if err != nil {
