@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,20 +56,40 @@ func (tx *transaction) finish(commit bool) {
 	}
 }
 
-// databases are all drivers; a test names those that it is for.
-func databases() map[string]func(t *testing.T) *database {
-	return map[string]func(t *testing.T) *database{
-		"pgx": func(t *testing.T) *database { return onSQL(t, lock.Postgres, "pgx", engines.Postgres(t).Database(t)) },
-		"lib/pq": func(t *testing.T) *database {
-			return onSQL(t, lock.Postgres, "postgres", engines.Postgres(t).Database(t))
-		},
-		"pgxpool": onPool,
-		"mariadb": func(t *testing.T) *database { return onSQL(t, lock.MySQL, "mysql", engines.MariaDB(t).Database(t)) },
-		"mariadb, found rows": func(t *testing.T) *database {
-			return onSQL(t, lock.MySQL, "mysql", withParameter(engines.MariaDB(t).Database(t), "clientFoundRows=true"))
-		},
-		"sqlite": onSQLite,
+// driver is a way to reach a database.
+type driver struct {
+	name    string
+	dialect lock.Dialect
+	open    func(t *testing.T) *database
+}
+
+func drivers() []driver {
+	postgres := func(name string, through func(t *testing.T, dsn string) string) func(t *testing.T) *database {
+		return func(t *testing.T) *database {
+			return onSQL(t, lock.Postgres, name, through(t, engines.Postgres(t).Database(t)))
+		}
 	}
+	mariadb := func(parameter string) func(t *testing.T) *database {
+		return func(t *testing.T) *database {
+			return onSQL(t, lock.MySQL, "mysql", withParameter(engines.MariaDB(t).Database(t), parameter))
+		}
+	}
+	direct := func(_ *testing.T, dsn string) string { return dsn }
+	return []driver{
+		{"pgx", lock.Postgres, postgres("pgx", direct)},
+		{"lib/pq", lock.Postgres, postgres("postgres", direct)},
+		{"pgx, PgBouncer", lock.Postgres, postgres("pgx", throughBouncer)},
+		{"pgxpool", lock.Postgres, onPool},
+		{"mariadb", lock.MySQL, mariadb("clientFoundRows=false")},
+		{"mariadb, found rows", lock.MySQL, mariadb("clientFoundRows=true")},
+		{"sqlite", lock.SQLite, onSQLite},
+	}
+}
+
+// throughBouncer goes through a pooler in transaction mode.
+func throughBouncer(t *testing.T, dsn string) string {
+	t.Helper()
+	return engines.Through(dsn, engines.Postgres(t).Bouncer(t).Addr()) + "&default_query_exec_mode=exec"
 }
 
 func withParameter(dsn, parameter string) string {
@@ -82,15 +103,13 @@ func withParameter(dsn, parameter string) string {
 func on(t *testing.T, test func(t *testing.T, db *database), dialects ...lock.Dialect) {
 	t.Helper()
 	t.Parallel()
-	for name, open := range databases() {
-		t.Run(name, func(t *testing.T) {
+	for _, d := range drivers() {
+		if !slices.Contains(dialects, d.dialect) {
+			continue
+		}
+		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			db := open(t)
-			for _, d := range dialects {
-				if d == db.dialect {
-					test(t, db)
-				}
-			}
+			test(t, d.open(t))
 		})
 	}
 }
@@ -346,4 +365,24 @@ func TestGuardsUnderLoad(t *testing.T) {
 			}
 		}
 	}, all...)
+}
+
+// A role needs three rights to guard, and none to make tables.
+func TestRightsToGuard(t *testing.T) {
+	t.Parallel()
+	db := onSQL(t, lock.Postgres, "pgx", engines.Postgres(t).Database(t))
+	if err := (lock.Fences{}).Create(t.Context(), db.DB); err != nil {
+		t.Fatal(err)
+	}
+	tx := db.begin(t, sql.LevelDefault)
+	tx.exec("CREATE ROLE guard_of_fences; GRANT SELECT, INSERT, UPDATE ON semel_fence TO guard_of_fences; SET LOCAL ROLE guard_of_fences")
+	for fence, fenced := range map[semel.Fence]bool{2: false, 1: true} {
+		if err := lock.Guard(t.Context(), tx.bare(), fmt.Sprint("r", fence), 2); err != nil {
+			t.Error(err)
+		}
+		if err := lock.Guard(t.Context(), tx.bare(), fmt.Sprint("r", fence), fence); isFenced(err) != fenced || !fenced && err != nil {
+			t.Errorf("fence %d: %v", fence, err)
+		}
+	}
+	tx.finish(false) // the role too
 }
