@@ -36,6 +36,9 @@
 //     [Recorder] is what it shares with the engine.
 //   - Package semelhttp guards HTTP handlers by their Idempotency-Key, and has the
 //     client that sends it. Package semeltest is for the tests of its users.
+//   - Other schemes: dup for rows with a unique number, optimistic for rows with a version,
+//     lock for one holder at a time, onetime for forms without a key, idgen for ids.
+//     docs/which-scheme.md says which when.
 //
 // The words are those of docs/concepts.md: a claim has an owner token, a lease
 // and a fence; a record is running, released, done or in doubt.

@@ -190,7 +190,7 @@ func (s *scene) wake(ctx context.Context, held *lock.Held, newest semel.Fence, i
 	}
 	err := writeGuarded(held.Context(), s.db, name, held.Fence(), id, stock)
 	if !errors.Is(err, context.Canceled) || !errors.Is(held.Lost(), semel.ErrLeaseLost) {
-		return errors.Join(errors.New("A was not told that its lease is lost"), err)
+		return errors.Join(errors.New("the paused owner was not told that its lease is lost"), err)
 	}
 	s.say(ctx, workerA, "woken", Again)
 	if err := writeGuarded(ctx, s.db, name, held.Fence(), id, stock); !errors.Is(err, semel.ErrFenced) {
