@@ -76,14 +76,14 @@ func addLocks(ctx context.Context, cfg window.Config, table *window.Table, what 
 
 // lockers are the contenders, each with a client of its own.
 func (r *redisServer) lockers(ctx context.Context) ([]rival, error) {
-	semel, errSemel := r.semelLock(ctx)
-	rueidis, errRueidis := r.rueidisLock()
+	ours, errOurs := r.semelLock(ctx)
+	tracking, errTracking := r.rueidisLock()
 	return []rival{
 		{"redsync", r.redsyncLock()},
 		{"redislock", r.redisLock()},
-		{"rueidislock", rueidis},
-		{"Semel", semel},
-	}, errors.Join(errSemel, errRueidis)
+		{"rueidislock", tracking},
+		{"Semel", ours},
+	}, errors.Join(errOurs, errTracking)
 }
 
 func (r *redisServer) redsyncLock() lockCycle {
@@ -114,7 +114,7 @@ func (r *redisServer) redisLock() lockCycle {
 func (r *redisServer) rueidisLock() (lockCycle, error) {
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{r.options.Addr}, Username: r.options.Username, Password: r.options.Password, SelectDB: r.options.DB},
-		KeyMajority:  1, KeyValidity: lockExpiry,
+		KeyMajority:  1, KeyValidity: lockExpiry, // NoLoopTracking lets callers of one process wait for ever
 	})
 	if err != nil {
 		return nil, err

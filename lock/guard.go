@@ -65,7 +65,7 @@ func (f Fences) Guard(ctx context.Context, tx Tx, resource string, fence semel.F
 	if f, err = f.settle(ctx, tx); err != nil {
 		return err
 	}
-	passed, err := f.raise(ctx, tx, semel.KeyOf(fenceScope, resource).ID(), fence)
+	passed, err := f.raise(ctx, tx, fenceKey(resource), fence)
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock: guard: %w%s", err, f.fix(err))
@@ -75,8 +75,10 @@ func (f Fences) Guard(ctx context.Context, tx Tx, resource string, fence semel.F
 	return nil
 }
 
-// fenceScope is that of resources: a name is the same resource for everybody.
-var fenceScope = semel.Scope{Principal: semel.Global, Operation: "semel/fence/1"}
+// fenceKey is the row of a resource: the same for everybody who names it.
+func fenceKey(resource string) semel.KeyID {
+	return semel.KeyOf(semel.Scope{Principal: semel.Global, Operation: "semel/fence/1"}, resource).ID()
+}
 
 var tableForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$`)
 

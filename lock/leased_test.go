@@ -3,8 +3,10 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +232,37 @@ func TestTooManyWaiters(t *testing.T) {
 		callers.Wait()
 		mustRelease(t, mustAcquire(t, l, "a"))
 		mustClose(t, l)
+	})
+}
+
+// A process waits for so many names at the store, and no more.
+func TestTooManyNames(t *testing.T) {
+	processes(t, func(t *testing.T, _ *memstore.Store, a, b *process) {
+		const most = 1024
+		held := make([]*lock.Held, most+1)
+		for i := range held {
+			held[i] = mustAcquire(t, b, fmt.Sprint(i))
+		}
+		var callers sync.WaitGroup
+		var full, over atomic.Int32
+		for i := range held {
+			callers.Go(func() {
+				_, err := a.Acquire(t.Context(), fmt.Sprint(i), &lock.Options{Wait: time.Second})
+				switch {
+				case errors.Is(err, lock.ErrTooManyWaiters):
+					full.Add(1)
+				case errors.Is(err, lock.ErrTimeout):
+					over.Add(1)
+				}
+			})
+		}
+		callers.Wait()
+		if full.Load() != 1 || over.Load() != most {
+			t.Errorf("%d were one too many, %d waited", full.Load(), over.Load())
+		}
+		for _, h := range held {
+			mustRelease(t, h)
+		}
 	})
 }
 

@@ -37,7 +37,7 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 	if got := advisoryKey("rebuild"); got != goldenAdvisory {
 		t.Errorf("the advisory lock has the number %d", got)
 	}
-	if got := semel.KeyOf(fenceScope, "report/2026").ID().String(); got != goldenResource {
+	if got := fenceKey("report/2026").String(); got != goldenResource {
 		t.Errorf("the resource has the key %s", got)
 	}
 }
