@@ -27,7 +27,7 @@ for try = 1, 2 do
   if state == 4 or state == 1 and policy == 2 or expiry == 0 then
     said = redis.pcall('SET', key, value)
   else
-    said = redis.pcall('SET', key, value, 'PXAT', string.format('%.0f', math.ceil(forgotten / 1000)))
+    said = redis.pcall('SET', key, value, 'PXAT', math.ceil(forgotten / 1000))
   end
   if not said.err then break end
   if try == 2 or not must or not string.find(said.err, 'OOM', 1, true) then return said end
