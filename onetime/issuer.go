@@ -112,7 +112,7 @@ func (i *Issuer) Verify(token, purpose, subject string) (Verified, error) {
 	if !equal || !known || !wellFormed {
 		return Verified{}, ErrRefused
 	}
-	v := Verified{body: b, key: k, left: b.expiry().Sub(i.now())}
+	v := Verified{body: b, key: k, left: b.expiry().Sub(i.now()), purpose: purpose, subject: subject}
 	if v.left <= 0 {
 		return v, ErrExpired
 	}

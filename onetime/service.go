@@ -68,7 +68,7 @@ func (s *Service) admit(ctx context.Context, token, purpose, subject string) (Ve
 		return v, semel.Op{}, err
 	}
 	op := s.op
-	op.Key = v.Key(semel.Scope{Principal: subject, Operation: purpose})
+	op.Key = v.Key()
 	op.Retention = max(op.Retention, v.Retention())
 	if err == nil {
 		return v, op, nil

@@ -304,7 +304,7 @@ func TestCrashWhileRunning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key := v.Key(semel.Scope{Principal: "alice", Operation: "order"})
+			key := v.Key()
 			claimAndDie(t, w, key, policy)
 			if _, err := w.submit(token, "tea", w.never); !isBusy(err) {
 				t.Errorf("before the lease is over: %v", err)

@@ -12,9 +12,10 @@ import (
 // Verified is a token that [Issuer.Verify] found genuine: what a layer that keeps the
 // record by itself has to know of it.
 type Verified struct {
-	body body
-	key  *key
-	left time.Duration // of its life, when it was verified
+	body             body
+	key              *key
+	left             time.Duration // of its life, when it was verified
+	purpose, subject string
 }
 
 // ID is the token's random id, in hexadecimal. It is no secret: nobody can make the
@@ -24,10 +25,10 @@ func (v Verified) ID() string { return hex.EncodeToString(v.body.id[:]) }
 // Expires is when the token's time is over.
 func (v Verified) Expires() time.Time { return v.body.expiry() }
 
-// Key is the key of the token's record within scope, whose principal is the subject. No
-// key that a client sends is the same.
-func (v Verified) Key(scope semel.Scope) semel.Key {
-	return semel.KeyOf(scope, "semel/onetime/1", string(v.body.id[:]))
+// Key is the key of the token's record: one for a token, whichever layer or route spends
+// it. No key that a client sends is the same. Its scope is subject and purpose.
+func (v Verified) Key() semel.Key {
+	return semel.KeyOf(semel.Scope{Principal: v.subject, Operation: v.purpose}, "semel/onetime/1", string(v.body.id[:]))
 }
 
 // Retention is how long a record that is claimed now has to stay, at least: see
@@ -44,7 +45,7 @@ func (v Verified) Digest(content semel.Input) (semel.Fingerprint, error) {
 	if err != nil {
 		return semel.Fingerprint{}, err
 	}
-	claim, _, err := recorder.ClaimOf(semel.Op{Key: v.Key(semel.Scope{Principal: semel.Global}), Input: content})
+	claim, _, err := recorder.ClaimOf(semel.Op{Key: v.Key(), Input: content})
 	if err != nil {
 		return semel.Fingerprint{}, err
 	}

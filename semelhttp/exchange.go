@@ -59,7 +59,7 @@ func (x *exchange) op() semel.Op {
 	op.Input, op.Former, op.Label = x.memory.identity.input(), x.former, x.label()
 	switch x.from {
 	case issuedToken:
-		x.spend(&op, scope)
+		x.spend(&op)
 	case derived:
 		op.Key = x.derivedKey(scope)
 	default:

@@ -143,8 +143,10 @@ func (x *exchange) verifyToken() *Problem {
 }
 
 // digestContent keeps what was sent with the token. It is no part of the fingerprint: a
-// form that was refused and corrected comes with the same token.
+// form that was refused and corrected comes with the same token. A route that stands for
+// method and path counts in their place.
 func (x *exchange) digestContent() *Problem {
+	x.memory.identity.add(x.route)
 	sum, err := x.memory.token.Digest(x.memory.identity.input())
 	if err != nil { // only an input that was never set
 		p := NewProblem(CodeTokenRefused)
@@ -154,9 +156,10 @@ func (x *exchange) digestContent() *Problem {
 	return nil
 }
 
-// spend makes op the operation that spends the request's token.
-func (x *exchange) spend(op *semel.Op, scope semel.Scope) {
-	op.Key = x.memory.token.Key(scope)
+// spend makes op the operation that spends the request's token: one for all routes, or
+// the token would be good once on each of those that take its purpose.
+func (x *exchange) spend(op *semel.Op) {
+	op.Key = x.memory.token.Key()
 	op.Input, op.Former = semel.NoInput, nil
 	op.Retention = max(op.Retention, x.memory.token.Retention())
 	if x.m.engine != nil { // a box counts no attempts

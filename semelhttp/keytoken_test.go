@@ -451,7 +451,7 @@ func TestDecidedFormIsReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := v.Key(semel.Scope{Principal: alice}).ID()
+	id := v.Key().ID()
 	rec, err := f.store.Read(t.Context(), semel.ReadParams{Key: id})
 	if err != nil || rec.State != semel.StateInDoubt {
 		t.Fatal(rec.State, err)

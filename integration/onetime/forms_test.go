@@ -142,7 +142,7 @@ func die(t *testing.T, w *world, token string, policy semel.Policy) {
 		t.Fatal(err)
 	}
 	claim, _, err := recorder.ClaimOf(semel.Op{
-		Key: v.Key(semel.Scope{Principal: "alice", Operation: "order"}), Input: semel.NoInput,
+		Key: v.Key(), Input: semel.NoInput,
 		Policy: policy, Lease: 10 * time.Minute, Retention: v.Retention(),
 	})
 	if err != nil {
