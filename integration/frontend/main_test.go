@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 // needed looks for the programs.
 func needed() string {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return "Node.js is missing; install version 20 or later with npm"
+		return "npm is missing; install Node.js with it, such as with: apt-get install nodejs npm"
 	}
 	if chromium() == "" {
 		return "Chromium is missing (looked for " + strings.Join(browsers, ", ") + "); install it, such as with: apt-get install chromium"

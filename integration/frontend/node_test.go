@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,8 +30,7 @@ func TestNode(t *testing.T) {
 	for range 10 {
 		s.cut.Next(semeltest.Drop, semeltest.CutReply, semeltest.None, semeltest.CutHalf, semeltest.None)
 	}
-	node := exec.CommandContext(t.Context(), "node", "--input-type=module", "-e", nodeScript, s.url)
-	node.Dir = client
+	node := exec.CommandContext(t.Context(), filepath.Join(client, "..", "scripts", "js"), "node", "--input-type=module", "-e", nodeScript, s.url)
 	out, err := node.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
