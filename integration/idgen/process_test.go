@@ -16,10 +16,10 @@ type process struct {
 	file string
 }
 
-func startIssuer(t *testing.T, backend, dsn string, bits, count int, name string) process {
+func startIssuer(t *testing.T, backend, dsn string, bits, count int, clock, name string) process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	return process{child.Start(t, "issuer", backend, dsn, fmt.Sprint(bits), fmt.Sprint(count), file), file}
+	return process{child.Start(t, "issuer", backend, dsn, fmt.Sprint(bits), fmt.Sprint(count), file, clock), file}
 }
 
 // begin lets issuers go that have a worker id.
@@ -66,7 +66,9 @@ func TestMillionsOfIDs(t *testing.T) {
 	const bits, count = 2, 2_600_000
 	backend := backends.SQLite()
 	dsn := backend.Database(t)
-	start := func(name string, count int) process { return startIssuer(t, backend.Name, dsn, bits, count, name) }
+	start := func(name string, count int) process {
+		return startIssuer(t, backend.Name, dsn, bits, count, rightClock, name)
+	}
 	victim, others := start("victim", count), []process{start("b", count), start("c", count), start("d", count)}
 	begin(t, append([]process{victim}, others...)...)
 	if !victim.After(1, "half") {
@@ -106,7 +108,7 @@ func TestUnsharedStoreIsNoticed(t *testing.T) {
 	backend := backends.SQLite()
 	var all []process
 	for _, name := range []string{"a", "b", "c"} {
-		all = append(all, startIssuer(t, backend.Name, backend.Database(t), 1, 300_000, name))
+		all = append(all, startIssuer(t, backend.Name, backend.Database(t), 1, 300_000, rightClock, name))
 	}
 	begin(t, all...)
 	end(t, all...)
