@@ -62,7 +62,7 @@ func TestNativeDoubleClick(t *testing.T) {
 	b.run(`document.querySelector("button").value = "!"`)
 	b.run(`for (let i = 0; i < 4; i++) setTimeout(() => document.querySelector("button").click(), 10 * i)`)
 	s.arrived(g)
-	if told, want := <-s.told, "true true Sending…"; told != want {
+	if told, want := <-s.told, "true true Sending..."; told != want {
 		t.Errorf("while it is sent the form is %q, want %q", told, want)
 	}
 	g.release()

@@ -36,7 +36,7 @@ func TestOfflineThenOnline(t *testing.T) {
 	b.offline(true)
 	b.click(1)
 	b.await(`document.title.endsWith("...")`) // two tries have failed
-	b.check("offline", true, "true", "Sending…")
+	b.check("offline", true, "true", "Sending...")
 	b.offline(false)
 	b.on("/orders/1")
 	s.has(t, "10")

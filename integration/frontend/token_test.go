@@ -50,7 +50,7 @@ func TestFormToken(t *testing.T) {
 	s := openForms(t, "/api", shows)
 	b := s.tab()
 	for _, step := range []struct{ amount, title, status string }{
-		{"ten", "The amount is no number.", "Not accepted."},
+		{"ten", "The amount is no number.", "Refused."},
 		{"12", `{"text":"Order 1"}`, "Done."},
 		{"12", `{"text":"Order 1"}`, "Done."},
 	} {
@@ -88,7 +88,7 @@ func TestFormTokenInTwoTabs(t *testing.T) {
 	one.click(1)
 	s.arrived(g)
 	two.click(1)
-	two.says("Sending…")
+	two.says("Sending...")
 	g.release()
 	one.on("/orders/1")
 	two.on("/orders/1")

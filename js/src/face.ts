@@ -11,7 +11,8 @@ export interface Face {
 
 /** Returns the face of a form. It adds a status line if there is none. */
 export function faceOf(form: HTMLFormElement): Face {
-  const status = form.querySelector("[role=status]") ?? form.appendChild(Object.assign(document.createElement("p"), { role: "status" }));
+  const status = form.querySelector("[role=status]") ?? form.appendChild(document.createElement("p"));
+  status.role = "status";
   let enable: (() => void) | undefined; // while busy
   let timer: ReturnType<typeof setTimeout>;
   const say = (text: string | undefined) => {

@@ -77,7 +77,7 @@ export async function deliver(
 }
 
 function noAnswer(cause: unknown): SemelError {
-  return new SemelError({ code: "no-answer", retry: "same-key", detail: "it may have been executed" }, cause);
+  return new SemelError({ code: "no-answer", retry: "same-key", detail: "it may be done" }, cause);
 }
 
 /** Whether an answer of the operation's own, if any, says to come again. */

@@ -41,9 +41,9 @@ const REST = 1e3;
 const LEAVE = 1e4;
 
 const ENGLISH: Words = {
-  busy: "Sending…",
+  busy: "Sending...",
   done: "Done.",
-  refused: "Not accepted.",
+  refused: "Refused.",
   unsure: "No answer yet. Sending again is safe.",
 };
 

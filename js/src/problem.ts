@@ -43,7 +43,7 @@ export class SemelError extends Error {
 
 /** Reports whether a response is a recorded answer that was sent before. */
 export function replayed(response: Response): boolean {
-  return response.headers.get("idempotent-replayed") === "true";
+  return response.headers.has("idempotent-replayed");
 }
 
 /** Returns the wait that a response asks for, in milliseconds (RFC 9110, section 10.2.3). */

@@ -39,7 +39,7 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
       let answer = await send();
       if (ours && answer.type === "opaqueredirect") {
         // Thrice, since what follows can be lost too.
-        if (!home || ++answered > 2) throw redirected("another origin");
+        if (!home || ++answered > 2) throw redirected("elsewhere");
         redirect = "follow";
         answer = await send();
       }
@@ -55,7 +55,7 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
 }
 
 function redirected(to: unknown): SemelError {
-  return new SemelError({ code: "redirected", retry: "never", detail: "to " + to });
+  return new SemelError({ code: "redirected", retry: "never", detail: "" + to });
 }
 
 /** Reads answers that are no streams, so that one that breaks off is asked for again. */
