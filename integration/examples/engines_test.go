@@ -20,6 +20,16 @@ func TestProgramsOnPostgres(t *testing.T) {
 	}
 }
 
+// Row locks are PostgreSQL's alone.
+func TestRowLockOnPostgres(t *testing.T) {
+	t.Parallel()
+	url := engines.Postgres(t).Database(t)
+	const want = "8 withdrawals of 30 at once: 4 paid\ntold to come later: true\n"
+	if got := output(t, build(t, "./examples/rowlock"), "DATABASE_URL="+url); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 // A program says on Redis what it says in memory.
 func TestProgramsOnRedis(t *testing.T) {
 	t.Parallel()
