@@ -49,15 +49,15 @@ build: ## Build the static binary bin/semel
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/semel ./cmd/semel
 
 .PHONY: bench
-bench: ## Compare with the code that people write without Semel, on this machine; writes docs/performance.md
+bench: setup ## Compare with the code that people write without Semel, on this machine; writes docs/performance.md
 	@go run ./integration/cmd/engines -- go run ./bench -write docs/performance.md
 
 .PHONY: engines
-engines: ## Run the databases of the tests, print their URLs, and end them at Ctrl-C
+engines: setup ## Run the databases of the tests, print their URLs, and end them at Ctrl-C
 	@cd integration && go run ./cmd/engines
 
 .PHONY: soak
-soak: ## Kill KILLS workers of each engine (500), and servers and connections for SOAK seconds (300)
+soak: setup ## Kill KILLS workers of each engine (500), and servers and connections for SOAK seconds (300)
 	$(call step,soak)
 	@cd $(TOOLS) && GOWORK=off go build -o $(BIN)/testreport ./testreport
 	@SEMEL_KILLS='$(or $(KILLS),500)' SEMEL_SOAK='$(or $(SOAK),300)' go test -race -count=1 -timeout 0 -p 1 -json \
