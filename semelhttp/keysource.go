@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/semel-go/semel/internal/canonjson"
 )
@@ -14,6 +16,7 @@ type KeySource struct {
 	header  string // canonical name; or else
 	pointer string // into the body
 	path    []string
+	segment string    // a wildcard of the pattern, without its braces; or else
 	sender  string    // whose webhook it is; such a key is taken as it comes, and not echoed
 	token   *tokenKey // whose form token it is, which may stand in a field of the body as well
 	err     error
@@ -42,21 +45,42 @@ func KeyBody(pointer string) KeySource {
 	return s
 }
 
+// KeyPath is the value of a wildcard of the pattern that [http.ServeMux] matched, as
+// [http.Request.PathValue] has it: KeyPath("poll") for POST /polls/{poll}/votes. It
+// is decoded, and not echoed. One that is blank or no valid UTF-8 is refused with
+// invalid-key. So that a client cannot choose another key, let it be the only source.
+//
+// It is for middleware around the handler of a pattern: around the mux, where no
+// pattern has matched, no request has a key, which is why [Options.RequireKey] has to
+// be set. Where [Options.PerRoute] names the route, the path is not compared: other
+// wildcards that tell operations apart belong into that name.
+func KeyPath(name string) KeySource {
+	return KeySource{segment: name, err: refuse(name == "" || strings.ContainsAny(name, "{}/."), "Keys: %q is no name of a wildcard; write poll for {poll}", name)}
+}
+
 func (s KeySource) check() error {
 	if s.err == nil && s.place() == "" {
-		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody, KeyWebhook or Forms.Key")
+		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody, KeyPath, KeyWebhook or Forms.Key")
 	}
 	return s.err
 }
 
-func (s KeySource) place() string             { return s.header + s.pointer }
+func (s KeySource) place() string {
+	if s.inPath() {
+		return "{" + s.segment + "}"
+	}
+	return s.header + s.pointer
+}
+
 func (s KeySource) same(other KeySource) bool { return s.place() == other.place() }
-func (s KeySource) inBody() bool              { return s.header == "" }
+func (s KeySource) inPath() bool              { return s.segment != "" }
+func (s KeySource) inBody() bool              { return s.header == "" && !s.inPath() }
 func (s KeySource) needsBody() bool           { return s.inBody() || s.token != nil }
 
 // keyReader reads keys as the options say.
 type keyReader struct {
 	headers  []KeySource
+	segments []KeySource
 	bodies   []KeySource
 	token    *tokenKey // nil: no form tokens
 	strict   bool
@@ -70,6 +94,8 @@ func newKeyReader(o *Options) keyReader {
 		switch {
 		case source.token != nil:
 			k.token = source.token
+		case source.inPath():
+			k.segments = append(k.segments, source)
 		case source.inBody():
 			k.bodies = append(k.bodies, source)
 		default:
@@ -86,9 +112,30 @@ type sentKey struct {
 	wire []string
 }
 
-// find returns the key in the headers; found is false when no line of any of them
-// is present, which an empty line is.
-func (k *keyReader) find(h http.Header) (key sentKey, found bool, err error) {
+// find returns the key in the headers, or else in the path.
+func (k *keyReader) find(r *http.Request) (key sentKey, found bool, err error) {
+	key, found, err = k.findInHeaders(r.Header)
+	if found || err != nil {
+		return key, found, err
+	}
+	for _, source := range k.segments {
+		if text := r.PathValue(source.segment); text != "" {
+			return sentKey{text: text}, true, k.checkSegment(text)
+		}
+	}
+	return key, false, nil
+}
+
+func (k *keyReader) checkSegment(text string) error {
+	if !utf8.ValidString(text) || strings.TrimSpace(text) == "" {
+		return errors.New("the key in the path is blank or no valid Unicode text")
+	}
+	return k.check(text)
+}
+
+// findInHeaders returns the key in the headers; found is false when no line of any of
+// them is present, which an empty line is.
+func (k *keyReader) findInHeaders(h http.Header) (key sentKey, found bool, err error) {
 	for i := range k.headers {
 		source := &k.headers[i]
 		lines := h[source.header]

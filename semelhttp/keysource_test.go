@@ -214,6 +214,7 @@ func TestKeySourcesAreChecked(t *testing.T) {
 		Keys: []semelhttp.KeySource{
 			semelhttp.KeyHeader("no name"), semelhttp.KeyBody("id"), semelhttp.KeyBody("/a~2"), semelhttp.KeyBody(""), {},
 			semelhttp.KeyWebhook("gitlab"), semelhttp.KeyHeader("idempotency-key"), semelhttp.KeyBody("/id"), semelhttp.KeyWebhook("stripe"), semelhttp.KeyWebhook("nobody"),
+			semelhttp.KeyPath("{id}"), semelhttp.KeyPath(""), semelhttp.KeyPath("Poll"), semelhttp.KeyPath("Poll"), semelhttp.KeyHeader("poll"),
 		},
 	})
 	if err == nil {
@@ -222,6 +223,7 @@ func TestKeySourcesAreChecked(t *testing.T) {
 	for _, want := range []string{
 		"Headers and Keys both", `"no name" is no header name`, `"id" is no JSON pointer`, `"/a~2" is no JSON pointer`, "names the whole body", "a source is empty",
 		`"Idempotency-Key" stands there twice`, `"/id" stands there twice`, `"nobody" is no known sender`, "standard, svix",
+		`"{id}" is no name of a wildcard`, `"" is no name of a wildcard`, `"{Poll}" stands there twice`, "set RequireKey",
 	} {
 		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
 			t.Errorf("nothing about %q in:\n%v", want, err)

@@ -136,7 +136,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 		next.ServeHTTP(w, r)
 		return
 	}
-	key, found, err := m.keys.find(r.Header)
+	key, found, err := m.keys.find(r)
 	if !found && m.passing {
 		next.ServeHTTP(w, r)
 		return

@@ -20,6 +20,7 @@ func apiRoutes() []semelhttp.OpenAPIRoute {
 	return []semelhttp.OpenAPIRoute{
 		{Method: "POST", Path: "/charges/{id}", Options: &semelhttp.Options{RequireKey: true, JSON: &semelhttp.JSONFingerprint{}}},
 		{Method: "PATCH", Path: "/files/{path...}", Options: &semelhttp.Options{Retention: semel.Forever, StrictKeys: true, Headers: []string{"X-Key", "Idempotency-Key"}}},
+		{Method: "POST", Path: "/polls/{poll}/votes", Options: &semelhttp.Options{RequireKey: true, Keys: []semelhttp.KeySource{semelhttp.KeyPath("poll")}}},
 		{Method: "POST", Path: "/hooks/{$}", Options: &semelhttp.Options{
 			Retention: 90 * time.Minute, Keys: []semelhttp.KeySource{semelhttp.KeyWebhook("github"), semelhttp.KeyBody("/id")},
 			Verify: unsigned, Derived: &semelhttp.DerivedKey{Window: 10 * time.Second, Reject: true},
@@ -72,7 +73,7 @@ func TestOpenAPIFragmentIsConsistent(t *testing.T) {
 	if err := json.Unmarshal(fragment, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Paths) != 3 || doc.Paths["/files/{path}"]["patch"].Responses == nil || doc.Paths["/hooks/"]["post"].Responses == nil {
+	if len(doc.Paths) != 4 || doc.Paths["/files/{path}"]["patch"].Responses == nil || doc.Paths["/hooks/"]["post"].Responses == nil {
 		t.Errorf("paths: %v", doc.Paths)
 	}
 	responses := doc.Paths["/charges/{id}"]["post"].Responses

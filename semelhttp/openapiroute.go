@@ -30,7 +30,7 @@ func describe(t OpenAPIRoute) description {
 func (d description) parameters() []object {
 	var list []object
 	for _, source := range d.o.Keys {
-		if source.inBody() {
+		if source.header == "" {
 			continue
 		}
 		list = append(list, object{
@@ -90,6 +90,8 @@ func (d description) extension() object {
 		switch {
 		case source.token != nil:
 			keys = append(keys, object{"in": "form-token", "name": source.header, "field": source.token.field, "purpose": source.token.purpose})
+		case source.inPath():
+			keys = append(keys, object{"in": "path", "name": source.segment})
 		case source.inBody():
 			keys = append(keys, object{"in": "body", "pointer": source.pointer})
 		default:

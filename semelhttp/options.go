@@ -18,9 +18,9 @@ type Options struct {
 	// Headers are the names of the key header. Default Idempotency-Key.
 	Headers []string
 	// Keys are the places where a key may stand, instead of Headers: [KeyHeader],
-	// [KeyBody], [KeyWebhook], [Forms.Key]. A form token counts before all others, a key
-	// in a header before one in the body, and bodies are searched in the order of Keys.
-	// Default the Headers.
+	// [KeyBody], [KeyPath], [KeyWebhook], [Forms.Key]. A form token counts before all
+	// others, a key in a header before one in the path, that before one in the body, and
+	// path and body are searched in the order of Keys. Default the Headers.
 	Keys []KeySource
 	// Derived makes a key of what a request says where it brings none. Default none.
 	Derived *DerivedKey
@@ -241,8 +241,10 @@ func (o *Options) validateNames() error {
 	for _, name := range o.KeepSetCookie {
 		errs = append(errs, refuse(!isToken(name), "KeepSetCookie: %q is no name of a cookie", name))
 	}
+	inPath := slices.ContainsFunc(o.Keys, KeySource.inPath)
 	isKey := slices.ContainsFunc(o.Keys, func(s KeySource) bool { return s.header == o.ReplayedHeader })
 	errs = append(errs,
+		refuse(inPath && !o.RequireKey && o.Derived == nil, "Keys: with KeyPath around a mux no request would have a key, and all would pass unguarded; set RequireKey, and wrap the handler of the pattern"),
 		refuse(len(o.tokenHeaders()) > 1, "Keys: form tokens of two purposes; give each its own middleware"),
 		refuse(!isToken(o.ReplayedHeader), "ReplayedHeader %q is no header name", o.ReplayedHeader),
 		refuse(isKey, "ReplayedHeader %q holds the key as well; use another name", o.ReplayedHeader))

@@ -47,6 +47,52 @@ routes:
 	}
 }
 
+// The path is the key: a client can neither choose another one nor go without.
+func TestKeyInPath(t *testing.T) {
+	t.Parallel()
+	up := numbered(t)
+	g := startFile(t, up.URL, `
+require-key: true
+routes:
+  - {path: "/polls/{poll}/votes", key: path:poll, fingerprint: {json: {ignore: [/choice]}}}
+  - {path: "/teams/{team}/{member}/", key: path:team}
+  - {path: "127.0.0.1/coupons/{coupon}", key: [header:X-Coupon, path:coupon]}
+`)
+	const a, b = `{"choice":"a"}`, `{"choice":"b"}`
+	for _, step := range []struct {
+		path, body, want string // "": a replay
+		header           []string
+	}{
+		{"/polls/p1/votes", a, "execution 1", nil},
+		{"/polls/p1/votes", b, "", nil},
+		{"/polls/p1/votes", a, "", []string{"Idempotency-Key: other"}},
+		{"/polls/p2/votes", a, "execution 2", []string{"Idempotency-Key: other"}},
+		{"/polls/%70%31/votes", a, "key-reused", nil},
+		{"/polls//p1/votes", a, "key-reused", nil}, // the path is compared as it came
+		{"/polls/p3/../p1/votes", a, "key-reused", nil},
+		{"/polls/a%2Fb/votes", a, "execution 3", nil},
+		{"/polls/a%2Fb/votes", a, "", nil},
+		{"/polls/a/votes", a, "execution 4", nil},
+		{"/polls/%20/votes", a, "invalid-key", nil},
+		{"/polls/p1/votes/", a, "missing-key", nil}, // another route
+		{"/teams/red/ada", "x", "execution 5", nil}, // without the slash at the end, too
+		{"/teams/red/ada", "x", "", nil},
+		{"/teams/red/ada/more", "x", "key-reused", nil},
+		{"/coupons/c1", "x", "execution 6", nil},
+		{"/coupons/c1", "x", "", nil},
+		{"/coupons/c1", "x", "execution 7", []string{"X-Coupon: c2"}},
+		{"/coupons/c2", "x", "key-reused", nil},
+	} {
+		got := g.send("POST", step.path, "", step.body, append(step.header, jsonBody)...)
+		switch {
+		case step.want == "" && got.replayed(), step.want != "" && !got.replayed() && strings.Contains(got.body, step.want):
+		default:
+			t.Errorf("%+v: %d %s, replayed %v", step, got.status, got.body, got.replayed())
+		}
+	}
+	up.wantExecuted(t, 7)
+}
+
 // A key in the body or a derived one makes the authoriser a question of every
 // request that might be claimed.
 func TestAuthorizeOfKeysInTheBody(t *testing.T) {
@@ -54,8 +100,8 @@ func TestAuthorizeOfKeysInTheBody(t *testing.T) {
 	auth := newAuthoriser(t, nil)
 	auth.says(403)
 	up := numbered(t)
-	g := startFile(t, up.URL, "routes:\n  - {path: /vote, key: 'body:/id'}\n  - {path: /form, key: 'derived:1m'}\n  - {path: /hook, key: 'webhook:gitea'}\n", "--authorize="+auth.URL)
-	for _, path := range []string{"/vote", "/form", "/hook"} {
+	g := startFile(t, up.URL, "routes:\n  - {path: '/polls/{poll}', key: 'path:poll', require-key: true}\n  - {path: /vote, key: 'body:/id'}\n  - {path: /form, key: 'derived:1m'}\n  - {path: /hook, key: 'webhook:gitea'}\n", "--authorize="+auth.URL)
+	for _, path := range []string{"/vote", "/form", "/hook", "/polls/p1"} {
 		g.send("POST", path, "", `{"id":"a"}`, jsonBody).want(t, 403, "replay-forbidden")
 	}
 	up.wantExecuted(t, 0)

@@ -137,7 +137,7 @@ func (g *Gateway) guarded(route settings.Route) (http.Handler, error) {
 		if err != nil {
 			return nil, inRoute(route, err)
 		}
-		handler = guard(handler)
+		handler = withWildcards(route, guard(handler))
 	}
 	if g.asker != nil {
 		handler = g.asker.Guard(mayClaim(route), handler)

@@ -96,11 +96,12 @@ routes:
     duplicates: reject
     observe: true
   - {path: /hooks/, key: webhook:github, principal: global, enabled: false}
+  - {path: "shop.example/polls/{poll}/votes", key: path:poll}
 `, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, vote, hook := got.Routes[0], got.Routes[1], got.Routes[2]
+	order, vote, hook, poll := got.Routes[0], got.Routes[1], got.Routes[2], got.Routes[3]
 	if order.Path != "/orders/{id}" || order.Name != "order" || order.Retention != semel.Forever || order.Lease != time.Minute || order.Wait != 5*time.Second ||
 		order.Hold || !order.StoreErrors || order.RequireKey || order.MaxResponseBody != 64<<10 || strings.Join(order.Methods, ",") != "POST" {
 		t.Errorf("order: %+v", order)
@@ -119,6 +120,9 @@ routes:
 	}
 	if hook.Enabled || hook.Principal.Kind != settings.PrincipalGlobal || hook.Keys[0].String() != "webhook:github" || hook.Name != "/hooks/" {
 		t.Errorf("hook: %+v", hook)
+	}
+	if poll.Keys[0].String() != "path:poll" || !poll.RequireKey {
+		t.Errorf("poll: %+v", poll)
 	}
 }
 
@@ -156,6 +160,14 @@ func TestFileRefused(t *testing.T) {
 		{"routes:\n  - path: /a\n    key: [header:A, header:A]", "semel.yaml:5: routes[0].key[1]: header:A stands there twice"},
 		{"routes:\n  - path: /a\n    key: 'body:'", "name a place in the body"},
 		{"routes:\n  - path: /a\n    key: body:event/id", "semel.yaml:5: routes[0].key: "},
+		{"routes:\n  - path: /a/{x}\n    key: path:y\n    require-key: true", `semel.yaml:5: routes[0].key: "/a/{x}" has no {y}; name a wildcard of the route's path`},
+		{"routes:\n  - path: /a/{$}\n    key: path:$\n    require-key: true", `has no {$}`},
+		{"routes:\n  - path: /a/{x...}\n    key: path:x\n    require-key: true", `has no {x}`},
+		{"routes:\n  - path: /a/{x\n    key: path:x\n    require-key: true", "is no pattern"},
+		{"routes:\n  - path: /a/{x}\n    key: path:x", "semel.yaml:5: routes[0].key: a path always has its key; add require-key: true"},
+		{"routes:\n  - path: /a/{x}\n    key: [path:x, path:x]\n    require-key: true", "path:x stands there twice"},
+		{"routes:\n  - path: /a/{x}\n    key: path:x\n    require-key: true\n    verify: standard:a.whsec", "does not cover the key of this route"},
+		{"key: path:x", `semel.yaml:3: "key" is no key here`},
 		{"routes:\n  - path: /a\n    key: webhook:standard\n    verify: a.whsec", `routes[0].verify: "a.whsec" is no check of signatures; write standard:FILE`},
 		{"routes:\n  - path: /a\n    key: webhook:standard\n    verify: 'standard:'", "write standard:FILE"},
 		{"routes:\n  - path: /a\n    verify: standard:a.whsec", "does not cover the key of this route; write key: webhook:standard"},

@@ -21,13 +21,14 @@ type KeySourceKind string
 const (
 	KeyHeader    KeySourceKind = "header"
 	KeyBody      KeySourceKind = "body"
+	KeyPath      KeySourceKind = "path"
 	KeyWebhook   KeySourceKind = "webhook"
 	KeyFormToken KeySourceKind = "form-token"
 	keyDerived   KeySourceKind = "derived" // a [Derived] of its own
 )
 
 // KeySource is a place of a request that holds its key: the header, the JSON
-// pointer into the body, the sender of the webhook, or the purpose of the form token.
+// pointer into the body, the wildcard of the path, the sender of the webhook, or the purpose of the form token.
 type KeySource struct {
 	Kind KeySourceKind
 	Name string
@@ -36,7 +37,7 @@ type KeySource struct {
 // String is the source as in the file.
 func (k KeySource) String() string { return string(k.Kind) + ":" + k.Name }
 
-const keyChoices = "header:NAME, body:/JSON/POINTER, webhook:SENDER, form-token:PURPOSE or derived:WINDOW"
+const keyChoices = "header:NAME, body:/JSON/POINTER, path:WILDCARD, webhook:SENDER, form-token:PURPOSE or derived:WINDOW"
 
 // readKeys reads key, one source or a list of them, and duplicates.
 func (t *Route) readKeys(values map[string]strictyaml.Node) {
@@ -72,6 +73,10 @@ func (t *Route) addKey(text string) error {
 	case KeyBody:
 		if err := checkPointer(name); err != nil {
 			return err
+		}
+	case KeyPath:
+		if t.Path != "" && !t.hasWildcard(name) { // a wrong path is told already
+			return fmt.Errorf("%q has no {%s}; name a wildcard of the route's path", t.Path, name)
 		}
 	case KeyWebhook:
 		if senders := semelhttp.WebhookSenders(); !slices.Contains(senders, name) {
@@ -114,6 +119,21 @@ func (t *Route) readDuplicates(node strictyaml.Node) {
 		t.Derived.Reject = word == "reject"
 	default:
 		node.Fail("%q is not one of replay, reject", word)
+	}
+}
+
+// hasWildcard reports a segment {name} of the path. {name...} is none, since it may be
+// empty.
+func (t *Route) hasWildcard(name string) bool {
+	return slices.Contains(strings.Split(t.Path, "/"), "{"+name+"}") && name != "$"
+}
+
+// checkKeyPath refuses a key of the path that is not required: a segment is never empty,
+// so that would guard no less, and semelhttp wants it said.
+func (t *Route) checkKeyPath(values map[string]strictyaml.Node) {
+	isPath := func(source KeySource) bool { return source.Kind == KeyPath }
+	if slices.ContainsFunc(t.Keys, isPath) && !t.RequireKey && t.Derived == nil {
+		values["key"].Fail("a path always has its key; add require-key: true")
 	}
 }
 

@@ -82,6 +82,7 @@ func (f *file) readRoute(node strictyaml.Node, p *Proxy) Route {
 	route.Quota = readQuota(values["quota"])
 	f.readRule(&route.Rule, values, node, p)
 	route.checkDerived(values)
+	route.checkKeyPath(values)
 	return route
 }
 

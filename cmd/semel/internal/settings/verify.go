@@ -32,7 +32,7 @@ func (t *Route) readVerify(node strictyaml.Node) {
 
 // isUnsigned reports a key that somebody else than the sender can have written.
 func isUnsigned(source KeySource) bool {
-	return source.Kind == KeyHeader || source.Kind == KeyWebhook && source.Name != verifyKind
+	return source.Kind == KeyHeader || source.Kind == KeyPath || source.Kind == KeyWebhook && source.Name != verifyKind
 }
 
 // VerifyText is verify as in the file, empty for none.
