@@ -2,7 +2,6 @@ package dup
 
 import (
 	"context"
-	"strings"
 
 	"github.com/semel-go/semel/internal/sqlcall"
 )
@@ -68,5 +67,5 @@ func (s *Statements) get(out outcome, shared bool, get func(query string) (bool,
 	if found || err != nil || out.met != mysql || !shared || sqlcall.Locks(s.Select) {
 		return found, err
 	}
-	return get(strings.TrimRight(s.Select, "; \t\r\n") + " LOCK IN SHARE MODE")
+	return get(sqlcall.Behind(s.Select, "LOCK IN SHARE MODE"))
 }

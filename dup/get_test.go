@@ -60,7 +60,7 @@ func TestInsertOrGet(t *testing.T) {
 				t.Errorf("%d statements, want %d: %q", n, c.sent, fake.Log())
 			}
 			for _, s := range fake.Log() {
-				if strings.Contains(s, "LOCK") && s != "SELECT a FROM t LOCK IN SHARE MODE" {
+				if strings.Contains(s, "LOCK") && s != "SELECT a FROM t\nLOCK IN SHARE MODE" {
 					t.Errorf("sent %q", s)
 				}
 			}

@@ -160,8 +160,8 @@ func (f Fences) Schema() (string, error) {
 }
 
 // Create makes the table, if it is not there: once, at start or in a migration, by a role
-// that may, on a *sql.DB or in a transaction of its own. MySQL commits what is under way for
-// it.
+// that may, on a *sql.DB or in a transaction of its own; any number of processes may do so at
+// once. MySQL commits what is under way for it.
 func (f Fences) Create(ctx context.Context, db Tx) error {
 	f, err := f.settle(ctx, db)
 	if err != nil {
@@ -170,6 +170,9 @@ func (f Fences) Create(ctx context.Context, db Tx) error {
 	text, err := f.Schema()
 	if err != nil {
 		return err
+	}
+	if f.Dialect == Postgres { // which fails all but one of those who make it at once
+		text = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); ", advisoryKey("semel/fences")) + text
 	}
 	if _, err = db.ExecContext(ctx, text); err != nil {
 		return fmt.Errorf("lock: create the table of fences: %w", err)

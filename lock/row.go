@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/semel-go/semel/internal/sqlcall"
 )
 
 // RowLock says how to lock a row.
@@ -43,7 +45,7 @@ type Row struct {
 // [sql.ErrNoRows]; a [*NotAcquiredError] after the wait, and tx can go on unless Wait was 0 on
 // PostgreSQL; or that of the database, such as a deadlock, which ends tx.
 func (r *Row) Scan(dest ...any) error {
-	clause := " FOR UPDATE"
+	clause := "FOR UPDATE"
 	switch {
 	case r.how.SkipLocked && r.how.Wait != 0:
 		return refuse(true, "SkipLocked waits for nothing; leave Wait 0")
@@ -57,7 +59,7 @@ func (r *Row) Scan(dest ...any) error {
 	}
 	var read error
 	err := Within(r.ctx, r.tx, r.how.Dialect, r.how.Wait, func() error {
-		read = r.tx.QueryRowContext(r.ctx, r.query+clause, r.args...).Scan(dest...)
+		read = r.tx.QueryRowContext(r.ctx, sqlcall.Behind(r.query, clause), r.args...).Scan(dest...)
 		return read
 	})
 	if read == sql.ErrNoRows {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"github.com/semel-go/semel/internal/sqlcall"
 	"github.com/semel-go/semel/internal/sqlcode"
@@ -84,7 +83,7 @@ func (c *Change) explain(ctx context.Context, q Querier) error {
 	if err != nil || sqlcall.KindOf(q) == sqlcall.IsPool || sqlcall.Locks(c.Current) {
 		return err
 	}
-	err = c.compare(ctx, q, strings.TrimRight(c.Current, "; \t\r\n")+" FOR UPDATE")
+	err = c.compare(ctx, q, sqlcall.Behind(c.Current, "FOR UPDATE"))
 	if _, _, ok := sqlcode.SQLite(err); ok { // has no such words, and needs none: there is one writer
 		return nil
 	}

@@ -242,6 +242,9 @@ func TestGuard(t *testing.T) {
 	}, all...)
 }
 
+// pool is what libraries make of a *sql.DB.
+type pool struct{ *sql.DB }
+
 // What is refused never reaches the database.
 func TestGuardIsCareful(t *testing.T) {
 	on(t, func(t *testing.T, db *database) {
@@ -249,6 +252,7 @@ func TestGuardIsCareful(t *testing.T) {
 		for fix, err := range map[string]error{
 			"*sql.Tx that writes": lock.Guard(t.Context(), db.DB, "a", 1),
 			"is no transaction":   lock.Guard(t.Context(), nil, "a", 1),
+			"pool is no":          lock.Guard(t.Context(), pool{db.DB}, "a", 1),
 			"Held.Fence":          lock.Guard(t.Context(), tx.bare(), "a", 0),
 			"has no name":         lock.Guard(t.Context(), tx.bare(), "", 1),
 			"plain identifier":    lock.Fences{Table: "x; DROP TABLE y"}.Guard(t.Context(), tx.bare(), "a", 1),
@@ -270,6 +274,23 @@ func TestGuardIsCareful(t *testing.T) {
 			t.Error(err)
 		}
 		tx.finish(true)
+	}, all...)
+}
+
+// Processes that start at once all make the table. Field fault: PostgreSQL's IF NOT EXISTS
+// fails all but one of them.
+func TestCreateAtOnce(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		db.SetMaxOpenConns(32)
+		var all sync.WaitGroup
+		for i := range 64 {
+			all.Go(func() {
+				if err := (lock.Fences{Table: fmt.Sprintf("fences_%d", i/16)}).Create(t.Context(), db.DB); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
 	}, all...)
 }
 

@@ -151,6 +151,63 @@ func TestWithin(t *testing.T) {
 	}, lock.Postgres, lock.MySQL)
 }
 
+// A bounded wait within another one: each restores the setting that it found, and the
+// session goes back to its pool as it came.
+func TestNestedWaits(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		db.accounts(t)
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		before := db.lockWait(t, tx)
+		row := func(wait time.Duration) error {
+			var balance int
+			return lock.ForUpdate(t.Context(), tx, lock.RowLock{Dialect: db.dialect, Wait: wait}, firstRow).Scan(&balance)
+		}
+		for range 2 {
+			err = lock.Within(t.Context(), tx, db.dialect, 4*time.Second, func() error {
+				outer := db.lockWait(t, tx)
+				err := lock.Within(t.Context(), tx, db.dialect, 3*time.Second, func() error { return errors.Join(row(2*time.Second), row(lock.NoWait)) })
+				if inner := db.lockWait(t, tx); inner != outer || outer == before {
+					t.Errorf("the setting around was %s, and is %s", outer, inner)
+				}
+				return err
+			})
+			if after := db.lockWait(t, tx); after != before || err != nil {
+				t.Errorf("the setting was %s and is %s; %v", before, after, err)
+			}
+		}
+	}, lock.Postgres, lock.MySQL)
+}
+
+// A comment at the end of the query does not take in the lock.
+func TestForUpdateBehindAComment(t *testing.T) {
+	on(t, func(t *testing.T, db *database) {
+		db.accounts(t)
+		var balance int
+		for i, query := range []string{firstRow + " -- the first", firstRow + ";\n"} {
+			holder, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer holder.Rollback()
+			if err := lock.ForUpdate(t.Context(), holder, lock.RowLock{Dialect: db.dialect}, query).Scan(&balance); err != nil {
+				t.Fatal(i, err)
+			}
+			other := db.begin(t, sql.LevelDefault)
+			if _, err := other.number(firstRow + " FOR UPDATE NOWAIT"); err == nil {
+				t.Errorf("%d: the row is not locked", i)
+			}
+			other.finish(false)
+			if err := holder.Commit(); err != nil {
+				t.Error(err)
+			}
+		}
+	}, lock.Postgres, lock.MySQL)
+}
+
 // Advisory locks keep others out until the transaction ends, however it does, and leave
 // the transaction of a loser as it was.
 func TestAdvisory(t *testing.T) {

@@ -61,6 +61,20 @@ func TestLocks(t *testing.T) {
 	}
 }
 
+// A comment at the end of a query takes in what stands on its line.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"SELECT a FROM t":           "SELECT a FROM t\nFOR UPDATE",
+		"SELECT a FROM t ;\n":       "SELECT a FROM t\nFOR UPDATE",
+		"SELECT a FROM t -- by key": "SELECT a FROM t -- by key\nFOR UPDATE",
+	} {
+		if got := Behind(query, "FOR UPDATE"); got != want || !Locks(got) {
+			t.Errorf("%q: %q; want %q", query, got, want)
+		}
+	}
+}
+
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{"insert into t values ('a')", "/*!", "--", "'", "a/**/b", "größe"} {
 		f.Add(seed)

@@ -65,6 +65,12 @@ func Has(words []string, phrase ...string) bool {
 	return false
 }
 
+// Behind is the query with a clause behind it, on a line of its own: the query may end with
+// a comment, which would take the clause in.
+func Behind(query, clause string) string {
+	return strings.TrimRight(query, "; \t\r\n") + "\n" + clause
+}
+
 // Locks reports a query that locks what it reads.
 func Locks(query string) bool {
 	words := Words(query)
