@@ -25,9 +25,11 @@ import (
 // deadlocks among inserts of one key. In a transaction that is for the caller to do,
 // with the whole of it: see [Retryable].
 //
-// Any unique or primary key counts; see [On] for tables with more than one. A
-// deferred constraint is checked by the commit, whose error [Is] then knows. Refused
-// with [ErrStatement]: INSERT IGNORE, REPLACE, upserts, RETURNING, several rows.
+// Any unique or primary key counts, that of a table that a trigger writes to as well; with
+// ON CONFLICT (…) DO NOTHING only the one that it names, and a duplicate of another one is
+// an error. See [On] for tables with more than one. A deferred constraint is checked by
+// the commit, whose error [Is] then knows. Refused with [ErrStatement]: INSERT IGNORE,
+// REPLACE, upserts, RETURNING, several rows.
 func Insert(ctx context.Context, q Execer, statement string, args ...any) (inserted bool, err error) {
 	return On().Insert(ctx, q, statement, args...)
 }
@@ -58,12 +60,12 @@ type insertion struct {
 	statement   string
 	args        []any
 	constraints Constraints
-	quiet       bool // no row and no error means that there was nothing to insert
+	traits
 }
 
 func (c Constraints) insertion(q Execer, statement string, args []any) (*insertion, error) {
-	quiet, err := check(statement, len(c) > 0)
-	return &insertion{q, statement, args, c, quiet}, err
+	says, err := check(statement, len(c) > 0)
+	return &insertion{q, statement, args, c, says}, err
 }
 
 // outcome is what an insert did.
@@ -111,7 +113,7 @@ func (i *insertion) once(ctx context.Context) (outcome, error) {
 // judge tells a duplicate from a failure.
 func (i *insertion) judge(res sql.Result, err error) (outcome, error) {
 	if err != nil {
-		if v, ok := Of(err); ok && v.isOf(i.constraints) {
+		if v, ok := Of(err); ok && !i.chosen && v.isOf(i.constraints) {
 			return outcome{met: v.engine}, nil
 		}
 		return outcome{}, err

@@ -240,13 +240,29 @@ func TestStatements(t *testing.T) {
 		"INSERT INTO t (a) VALUES ((SELECT max(a), 1 FROM t), 2)":   true,
 		"INSERT INTO t (\"returning\", \"a\"\"b\") VALUES (1, 2)":   false,
 		"INSERT INTO t VALUES (1) ON CONFLICT (a, b) DO NOTHING":    true,
+		"INSERT INTO t SET value = 1, a = 2":                        false,
+		"INSERT INTO t SELECT value, a FROM u":                      true,
 	} {
-		if got, err := check(s, false); err != nil || got != quiet {
-			t.Errorf("%q: quiet %v, %v; want %v", s, got, err, quiet)
+		if got, err := check(s, false); err != nil || got.quiet != quiet {
+			t.Errorf("%q: quiet %v, %v; want %v", s, got.quiet, err, quiet)
 		}
 	}
 	if _, err := check("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", true); !errors.Is(err, ErrStatement) {
 		t.Errorf("DO NOTHING with a named constraint: %v; want it refused", err)
+	}
+}
+
+// A statement that names the key itself hears of another one by an error.
+func TestChosenKeys(t *testing.T) {
+	t.Parallel()
+	for end, chosen := range map[string]bool{
+		"": false, " ON CONFLICT DO NOTHING": false, " on conflict (a) do nothing": true, " ON CONFLICT (a) WHERE b DO NOTHING": true,
+		" ON CONFLICT ON CONSTRAINT t_key DO NOTHING": true, " ON CONFLICT (a) DO NOTHING ON CONFLICT DO NOTHING": false,
+	} {
+		db, _ := script{"INSERT": {duplicate}}.open(t)
+		if got, err := Insert(t.Context(), db, statement+end); got || Is(err) != chosen {
+			t.Errorf("%q: %v, %v; want an error: %v", end, got, err, chosen)
+		}
 	}
 }
 

@@ -149,10 +149,20 @@ func TestOnConflictDoNothing(t *testing.T) {
 			return // it has none
 		}
 		q, commit := p.open(t, db)
+		statement := db.Text(insert + " ON CONFLICT (number) DO NOTHING")
 		for _, want := range []bool{true, false} {
-			got, err := dup.Insert(t.Context(), q, db.Text(insert+" ON CONFLICT (number) DO NOTHING"), 1, "a", nil, 1)
+			got, err := dup.Insert(t.Context(), q, statement, 1, "a", "a@b", 1)
 			if got != want || err != nil {
 				t.Errorf("%v, %v; want %v", got, err, want)
+			}
+		}
+		for _, constraints := range [][]string{email, primary} { // the statement says that they are no answer
+			args := []any{2, "b", "a@b", 1}
+			if constraints[0] == primary[0] {
+				args = []any{1, "b", nil, 1}
+			}
+			if got, err := dup.Insert(t.Context(), q, statement, args...); got || !dup.Is(err, constraints...) {
+				t.Errorf("%v: %v, %v; want the error", constraints, got, err)
 			}
 		}
 		if err := commit(); err != nil {
@@ -174,6 +184,26 @@ func TestEqualIsWhatTheIndexSays(t *testing.T) {
 		}{{"a", true}, {"A", !ignores}, {"a ", !ignores}, {"b", true}} {
 			if got, err := dup.Insert(t.Context(), db, db.Text(insert), i, c.number, nil, 1); got != c.want || err != nil {
 				t.Errorf("%q: %v, %v; want %v", c.number, got, err, c.want)
+			}
+		}
+	})
+}
+
+// A partition has constraints of its own, and what is inserted through a view meets those
+// of its table.
+func TestPartitionsAndViews(t *testing.T) {
+	t.Parallel()
+	databases.Each(t, func(t *testing.T, db *databases.DB) {
+		if db.Engine.Dialect != databases.Postgres {
+			return // others name the table's key, or have no views to insert into
+		}
+		db.Must(t, "CREATE TABLE part (id INT, CONSTRAINT part_key UNIQUE (id)) PARTITION BY RANGE (id)",
+			"CREATE TABLE part_low PARTITION OF part FOR VALUES FROM (0) TO (10)", "INSERT INTO part VALUES (1)",
+			"CREATE TABLE plain (id INT CONSTRAINT plain_key UNIQUE)", "CREATE VIEW seen AS SELECT * FROM plain", "INSERT INTO seen VALUES (1)")
+		for table, want := range map[string]string{"part": "part_low_id_key", "seen": "plain_key"} {
+			_, err := dup.On("part_key").Insert(t.Context(), db, db.Text("INSERT INTO "+table+" VALUES (?)"), 1)
+			if v, _ := dup.Of(err); v.Constraint != want {
+				t.Errorf("%s: %+v, want %s", table, v, want)
 			}
 		}
 	})
