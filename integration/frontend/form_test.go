@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -81,6 +82,51 @@ func TestDoubleClickSlowerThanTheAnswer(t *testing.T) {
 	b.click(1)
 	b.await(`document.title.includes("Order 2")`)
 	s.has(t, "10", "10")
+}
+
+// Whatever the fields are called, all that submits the form is disabled meanwhile,
+// wherever it stands, and nothing else.
+func TestEachButtonOfTheForm(t *testing.T) {
+	var hiding string
+	for _, name := range []string{"elements", "submit", "requestSubmit", "length", "name", "enctype", "target", "ownerDocument", "children", "parentNode"} {
+		hiding += `<input type="hidden" name="` + name + `" value="x">`
+	}
+	s := open(t, `<button form="f" id="outside">Pay</button>`+strings.Replace(form("/api", hiding+
+		`<input type="submit" id="input"><input type="image" id="image" alt="Pay"><button disabled id="never">No</button><button type="button" id="other">Other</button>`, shows),
+		"<form", `<form id="f"`, 1)+`<form><button id="neighbour">Pay</button></form>
+		<script>const off = () => [...document.querySelectorAll("[id]:disabled")].map((b) => b.id).join(" ");</script>`)
+	g := s.hold(t)
+	b := s.tab()
+	b.click(1)
+	s.arrived(g)
+	b.await(`off() === "outside input image never"`)
+	g.release()
+	b.await(`off() === "never"`)
+	b.await(`document.title.includes("Order 1")`)
+	s.has(t, "10")
+}
+
+// Where an answer does not say whether there is an order, the status line does not say
+// that there is none.
+func TestAnswerThatSaysNothing(t *testing.T) {
+	s := open(t, form("/broken", "", ""))
+	b := s.tab()
+	for range 2 {
+		b.click(1)
+		b.says("No answer yet. Sending again is safe.")
+		b.enabled()
+	}
+	s.oneKey(2)
+}
+
+// A mistake in the page's own functions leaves no form that cannot be used.
+func TestFailingCallback(t *testing.T) {
+	s := open(t, form("/away", "", `onError: () => { throw new Error("mistake of the page"); }`))
+	s.other = "http://127.0.0.1:1/"
+	b := s.tab()
+	b.click(1)
+	b.await(`document.querySelector("button").disabled`)
+	b.enabled()
 }
 
 func TestModuleInBrowser(t *testing.T) {

@@ -73,6 +73,27 @@ func TestNativeDoubleClick(t *testing.T) {
 	}
 }
 
+// The key goes along also if somebody else looks at the form in between: a listener
+// for statistics, say. Nor does it become content then.
+func TestNativeBesideOthers(t *testing.T) {
+	s := openNative(t, form("/orders", "", "native: true")+`<script>
+		let prevented = 0;
+		document.addEventListener("submit", (e) => { new FormData(e.target); if (!prevented++) e.preventDefault(); });
+		</script>`)
+	b := s.tab()
+	b.click(1)
+	b.await(`prevented === 1`)
+	b.enabled()
+	for range 2 {
+		b.click(1)
+		b.on("/orders/1")
+		b.run(`history.back()`)
+		b.on("/")
+		b.enabled()
+	}
+	s.has(t, "10")
+}
+
 // Back from the answer the form is usable again. The script could not see that there
 // was an answer, so the same content is still the same intent, and is replayed; other
 // content is another one.

@@ -1,7 +1,7 @@
 /** What a form shows while it is sent, to eyes and to assistive technology. */
 export interface Face {
   /** Whether a submission is under way. */
-  busy(): boolean;
+  busy(): unknown;
   /** Begins one. */
   hold(text: string): void;
   say(text: string | undefined): void;
@@ -19,7 +19,7 @@ export function faceOf(form: HTMLFormElement): Face {
     status.textContent = text!;
   };
   return {
-    busy: () => !!enable,
+    busy: () => enable,
     hold(text) {
       say(text);
       enable = () => {};
@@ -40,9 +40,13 @@ export function faceOf(form: HTMLFormElement): Face {
   };
 }
 
-/** Disables the submit buttons, and returns what enables them again. */
+/**
+ * Disables the submit buttons, those outside of the form and images too, and returns
+ * what enables them again. A field called elements would hide the form's.
+ */
 function disable(form: HTMLFormElement): () => void {
-  const buttons = ([...form.elements] as HTMLButtonElement[]).filter((b) => b.type === "submit" && !b.disabled);
+  const controls = (form.getRootNode() as Document).querySelectorAll<HTMLButtonElement>(":enabled");
+  const buttons = [...controls].filter((b) => b.form === form && /submit|image/.test(b.type));
   const active = buttons.find((b) => b === document.activeElement);
   for (const button of buttons) {
     button.disabled = true;

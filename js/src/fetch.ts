@@ -31,9 +31,7 @@ export interface FetchOptions {
  *
  * Redirects are followed within the origin only: the key goes to no other.
  */
-export function idempotentFetch(input: RequestInfo | URL, init?: RequestInit, opts?: FetchOptions): Promise<Response> {
-  return deliver(input, init, opts);
-}
+export const idempotentFetch: (input: RequestInfo | URL, init?: RequestInit, opts?: FetchOptions) => Promise<Response> = deliver;
 
 /** Is {@link idempotentFetch}; with keyOf, which makes the key if there is none, for PUT and DELETE too. */
 export async function deliver(
@@ -42,7 +40,7 @@ export async function deliver(
   opts: FetchOptions = {},
   keyOf?: (request: Request, body: ArrayBuffer) => string,
 ): Promise<Response> {
-  const { header = "Idempotency-Key", horizon = 6e4, backoff = 100, maxBackoff = 5e3, fetch: go = fetch } = opts;
+  const { header = "idempotency-key", horizon = 6e4, backoff = 100, maxBackoff = 5e3, fetch: go = fetch } = opts;
   const request = new Request(input, init);
   const { signal } = request;
   const method = request.method.toUpperCase(); // fetch leaves patch as it is
@@ -53,7 +51,7 @@ export async function deliver(
   // Once, for all tries: FormData would have another boundary each time.
   const body = await request.arrayBuffer();
   headers.set(header, (key ||= (keyOf ?? newKey)(request, body)));
-  const send = sender(request, { ...init, method, headers, body }, header, go);
+  const send = sender(request, { ...init, method, headers, body, signal }, header, go);
   const until = Date.now() + horizon;
   for (let tries = 1; ; tries++) {
     let answer: Response | undefined;
@@ -62,9 +60,9 @@ export async function deliver(
       answer = await send();
       fault = await problemOf(answer);
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
       fault = error;
     }
+    signal.throwIfAborted();
     const wait = (answer ? retryAfter(answer) : 0) + Math.random() * Math.min(maxBackoff, backoff * 2 ** (tries - 1));
     if ((fault?.retry ? fault.retry === "same-key" : isBusy(answer)) && Date.now() + wait < until) {
       await pause(wait, signal);
@@ -72,12 +70,9 @@ export async function deliver(
       if (Date.now() < until) continue;
     }
     if (answer && !fault) return answer;
-    throw Object.assign(fault?.retry ? fault : noAnswer(fault), { key, tries });
+    if (!fault?.retry) fault = new SemelError({ code: "no-answer", retry: "same-key", detail: "it may be done" }, fault);
+    throw Object.assign(fault, { key, tries });
   }
-}
-
-function noAnswer(cause: unknown): SemelError {
-  return new SemelError({ code: "no-answer", retry: "same-key", detail: "it may be done" }, cause);
 }
 
 /** Whether an answer of the operation's own, if any, says to come again. */
@@ -88,9 +83,9 @@ function isBusy(answer: Response | undefined): boolean {
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    signal.onabort = () => {
       clearTimeout(timer);
       reject(signal.reason);
-    });
+    };
   });
 }

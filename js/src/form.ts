@@ -8,9 +8,9 @@ export interface Words {
   busy: string;
   /** After an answer from 200 to 399. */
   done: string;
-  /** After another answer. */
+  /** After another status that is an answer. */
   refused: string;
-  /** When there is no answer. */
+  /** While it is not known whether there is an answer. */
   unsure: string;
 }
 
@@ -60,50 +60,56 @@ const ENGLISH: Words = {
 export function submitOnce(form: HTMLFormElement, opts: SubmitOptions = {}): () => void {
   const { native, field = "idempotency_key", token = "form_token", words, onAnswer, onError, init, ...rest } = opts;
   const intent = newIntent({ name: nameOf(form), ...rest });
-  const { busy, done, refused, unsure } = { ...ENGLISH, ...words };
+  const say = { ...ENGLISH, ...words };
   const face = faceOf(form);
   const off = new AbortController();
+  let key = ""; // of the native submission under way
 
   const send = async (url: string, body: BodyInit, secret: string | null) => {
     let free = Date.now() + REST;
-    face.hold(busy);
+    face.hold(say.busy);
     try {
       const answer = await intent.fetch(url, { ...init, method: "POST", body }, { token: secret });
-      face.say(answer.status < 400 ? done : refused);
+      face.say(answer.status < 400 ? say.done : intent.key ? say.unsure : say.refused);
       if (onAnswer) await onAnswer(answer);
       else if (answer.redirected) {
         free += LEAVE;
         location.assign(answer.url);
       }
     } catch (error) {
-      face.say(intent.key ? unsure : (error as SemelError).detail);
+      face.say(intent.key ? say.unsure : (error as SemelError).detail);
       onError?.(error);
+    } finally {
+      face.end(free - Date.now());
     }
-    face.end(free - Date.now());
   };
 
   const submit = (event: SubmitEvent) => {
-    const attribute = (name: string) => event.submitter?.getAttribute("form" + name) ?? form.getAttribute(name) ?? "";
+    const attribute = (name: string) => event.submitter?.getAttribute("form" + name) ?? form.getAttribute(name);
     if (face.busy()) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
-    if (event.defaultPrevented || !/^post$/i.test(attribute("method"))) return;
+    if (event.defaultPrevented || !/^post$/i.test(attribute("method")!)) return;
     const url = attribute("action") || location.href;
     const data = new FormData(form, event.submitter);
     const secret = data.get(token) as string | null;
     if (native) {
-      const key = intent.changed(JSON.stringify([url, ...data], describe), secret);
-      form.addEventListener("formdata", (event) => event.formData.set(field, key), { once: true });
-      face.hold(busy);
-      setTimeout(() => face.end(event.defaultPrevented ? 0 : LEAVE, ""));
+      key = intent.changed(JSON.stringify([url, ...data], describe), secret);
+      face.hold(say.busy);
+      setTimeout(() => {
+        key = "";
+        face.end(event.defaultPrevented ? 0 : LEAVE, "");
+      });
       return;
     }
     event.preventDefault();
-    void send(url, /^multi/i.test(attribute("enctype")) ? data : new URLSearchParams(data as never), secret);
+    void send(url, /^multi/i.test(attribute("enctype")!) ? data : new URLSearchParams(data as never), secret);
   };
 
   form.addEventListener("submit", submit, off);
+  // The browser's, and those of listeners that look at the form in between.
+  form.addEventListener("formdata", ({ formData }) => key && formData.set(field, key), off);
   // Back from the page that the form led to, which the browser has kept as it was.
   addEventListener("pageshow", (event) => event.persisted && face.end(0, ""), off);
   return () => {
@@ -114,7 +120,7 @@ export function submitOnce(form: HTMLFormElement, opts: SubmitOptions = {}): () 
 
 /** What the form is called in the tab's storage. A field called id would hide the property. */
 function nameOf(form: HTMLFormElement): string {
-  return location.pathname + location.search + "#" + (form.getAttribute("id") ?? [...document.forms].indexOf(form));
+  return location.href.split("#")[0] + "#" + (form.getAttribute("id") ?? [...document.forms].indexOf(form));
 }
 
 /** Of files, what can be told without reading them. */

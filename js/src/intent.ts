@@ -75,13 +75,15 @@ export function newIntent(defaults: IntentOptions = {}): Intent {
 /** What counts of a request. Without a boundary nothing is split. */
 function contentOf({ method, url, headers }: Request, body: ArrayBuffer): string {
   const boundary = /boundary=(.+)/.exec(headers.get("content-type")!)?.[1];
-  return method + url + new TextDecoder("latin1").decode(body).split(boundary!).join("");
+  return method + url + new TextDecoder("latin1").decode(body).split(boundary!).join();
 }
 
 /** Whether an answer or error says what came of the operation. */
 async function isAnswer(answer: any): Promise<boolean> {
-  const response = answer instanceof Response;
-  if (response && replayed(answer)) return true;
-  const { status, code, retry } = (response && (await problemOf(answer))) || answer || {};
+  if (answer instanceof Response) {
+    if (replayed(answer)) return true;
+    answer = (await problemOf(answer)) ?? answer;
+  }
+  const { status, code, retry } = answer || {};
   return status > 0 && status < 500 && status !== 401 && status !== 429 && retry !== "same-key" && code !== "outcome-unknown";
 }

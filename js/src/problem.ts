@@ -48,7 +48,7 @@ export function replayed(response: Response): boolean {
 
 /** Returns the wait that a response asks for, in milliseconds (RFC 9110, section 10.2.3). */
 export function retryAfter({ headers }: Response): number {
-  const value = (headers.get("retry-after") ?? 0) as number;
+  const value = headers.get("retry-after") as never as number;
   // A date counts from the server's own, so that the clocks need not agree.
   return value >= 0 ? value * 1e3 : Math.max(0, Date.parse(value as never) - (Date.parse(headers.get("date")!) || Date.now())) || 0;
 }

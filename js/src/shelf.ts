@@ -18,8 +18,9 @@ export function shelf(name?: string): (next?: Held) => Held {
   return (next) => {
     held = next ?? held;
     try {
-      if (name && next) sessionStorage[PREFIX + name] = JSON.stringify(next);
-      else if (name) held = JSON.parse(sessionStorage[PREFIX + name] ?? "{}");
+      if (!name) return held;
+      if (next) sessionStorage[PREFIX + name] = JSON.stringify(next);
+      else held = JSON.parse(sessionStorage[PREFIX + name] ?? "{}");
     } catch {
       name = "";
     }

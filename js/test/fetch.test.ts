@@ -166,6 +166,20 @@ test("abort ends the waiting with the caller's reason", async (t) => {
   assert.equal(world.seen.length, 1);
 });
 
+test("abort between an answer and the waiting for it ends it too", async (t) => {
+  const stop = new AbortController();
+  const late: Event = (seen) => {
+    stop.abort(new Error("enough"));
+    return answer(503, null, { "Retry-After": "30" })(seen);
+  };
+  const world = new World(t, [late]);
+  const sent = idempotentFetch("https://pay.test/", { method: "POST", signal: stop.signal }, { fetch: world.fetch });
+  let error: any;
+  sent.catch((reason) => (error = reason));
+  await quiet();
+  assert.deepEqual([error?.message, world.seen.length], ["enough", 1]);
+});
+
 test("an aborted request is not sent again", async (t) => {
   const world = new World(t, [answer(200)]);
   const error = await reason(world.post({ signal: AbortSignal.abort() }));

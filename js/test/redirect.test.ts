@@ -66,6 +66,21 @@ for (const status of [301, 303, 307, 308]) {
   });
 }
 
+test("the signal of a Request counts behind a redirect, too", async () => {
+  const stop = new AbortController();
+  const inits: (RequestInit | undefined)[] = [];
+  const twice: typeof fetch = async (_, init) => {
+    inits.push(init);
+    return new Response(null, inits.length === 1 ? { status: 307, headers: { Location: "/end" } } : {});
+  };
+  await idempotentFetch(new Request("https://pay.test/", { ...post, signal: stop.signal }), undefined, { ...quick, fetch: twice });
+  stop.abort();
+  assert.deepEqual(
+    inits.map((init) => init?.signal?.aborted),
+    [true, true],
+  );
+});
+
 test("a loop ends", async (t) => {
   const { url, seen } = await server(t);
   assert.equal((await reason(idempotentFetch(`${url}/307/loop`, post, quick))).code, "redirected");
