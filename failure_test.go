@@ -167,6 +167,39 @@ func TestResultIsSavedInTheBackground(t *testing.T) {
 	})
 }
 
+// A store that is back has the outcome soon, also under a long lease, and where it has
+// not answered for a while but hung.
+func TestResultIsSavedSoonUnderALongLease(t *testing.T) {
+	hangs := func(ctx context.Context, _ semel.FinishParams, _ func() error) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for name, test := range map[string]struct {
+		finish func(context.Context, semel.FinishParams, func() error) error
+		within time.Duration
+	}{
+		"refused": {failFinishes(errDown), 5 * time.Second},
+		"hung":    {hangs, 35 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, &semel.Options{Lease: 12 * time.Hour})
+				w.store.bend(func(s *faultStore) { s.finish = test.finish })
+				if _, err := semel.Do(t.Context(), w.Engine, opFor(t), one); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour)
+				w.store.bend(func(s *faultStore) { s.finish = nil })
+				time.Sleep(test.within)
+				if w.events.count(semel.EventSaved) != 1 {
+					t.Errorf("not saved after %v", test.within)
+				}
+				w.mustClose(t)
+			})
+		})
+	}
+}
+
 // I5: no reply to a finish is answered by the same finish again.
 func TestLostFinishReplyIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

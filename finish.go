@@ -175,12 +175,19 @@ func (r *Run) saveLater(f FinishParams, cause error) {
 	}
 }
 
+// Between two tries to save, and for one of them, at most, however long the lease is: a
+// store that is back has the outcome soon.
+const (
+	savePause = 5 * time.Second
+	saveCall  = 30 * time.Second
+)
+
 func (r *Run) save(f FinishParams) {
-	lease := r.claim.Lease
+	share := r.claim.Lease / 6
 	over := r.e.now().Add(r.claim.Retention)
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, lease/6) {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, share, savePause) {
 		r.e.pause(wait)
-		err := r.e.finishCall(r.e.ctx, f, lease/6)
+		err := r.e.finishCall(r.e.ctx, f, min(share, saveCall))
 		switch {
 		case err == nil:
 			r.e.saves.Add(-1)
