@@ -83,10 +83,12 @@ func (o *operation) ask(ctx context.Context) (string, error) {
 // A claim that got lost is released in the background; until then the key is in progress.
 // A client that could not connect may refuse at once, for a second.
 func (o *operation) untilAnswered(ctx context.Context) string {
+	var value string
+	var err error
 	patience := shortPatience
-	for began := time.Now(); time.Since(began) < time.Minute; patience *= 2 {
+	for began := time.Now(); time.Since(began) < time.Minute; patience = min(2*patience, longPatience) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
-		value, err := o.ask(ctx)
+		value, err = o.ask(ctx)
 		if errors.Is(err, semel.ErrStoreUnavailable) {
 			<-ctx.Done()
 		}
@@ -99,11 +101,15 @@ func (o *operation) untilAnswered(ctx context.Context) string {
 			return err.Error()
 		}
 	}
-	return "nothing for a minute"
+	return fmt.Sprint("nothing for a minute; at last: ", err)
 }
 
-// shortPatience is for how long a caller waits for his first answer.
-const shortPatience = 300 * time.Millisecond
+// For how long a caller waits for an answer, at first and at last: many tries have to fit
+// into a minute.
+const (
+	shortPatience = 300 * time.Millisecond
+	longPatience  = 3 * time.Second
+)
 
 // check finds one run, its result in the record, and nothing left behind.
 func (o *operation) check(what, answer string) {
