@@ -31,11 +31,11 @@ export interface FetchOptions {
  *
  * Redirects are followed within the origin only: the key goes to no other.
  */
-export const idempotentFetch: (input: RequestInfo | URL, init?: RequestInit, opts?: FetchOptions) => Promise<Response> = deliver;
+export const idempotentFetch: (input: string | URL | Request, init?: RequestInit, opts?: FetchOptions) => Promise<Response> = deliver;
 
 /** Is {@link idempotentFetch}; with keyOf, which makes the key if there is none, for PUT and DELETE too. */
 export async function deliver(
-  input: RequestInfo | URL,
+  input: string | URL | Request,
   init?: RequestInit,
   opts: FetchOptions = {},
   keyOf?: (request: Request, body: ArrayBuffer) => string,

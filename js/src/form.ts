@@ -2,6 +2,11 @@ import { faceOf } from "./face.js";
 import { newIntent, type IntentOptions } from "./intent.js";
 import type { SemelError } from "./problem.js";
 
+declare global {
+  // Empty in programs for Node.js alone, whose types do not know of it.
+  interface HTMLFormElement {}
+}
+
 /** What the status line of a form says. */
 export interface Words {
   /** While the request is under way. */

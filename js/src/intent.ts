@@ -36,7 +36,7 @@ export interface Intent {
    * Sends a request as {@link idempotentFetch} does, under the intent's key, and
    * settles it. Content is method, address and body; boundaries of FormData do not count.
    */
-  fetch(input: RequestInfo | URL, init?: RequestInit, opts?: Omit<FetchOptions, "key"> & { token?: string | null }): Promise<Response>;
+  fetch(input: string | URL | Request, init?: RequestInit, opts?: Omit<FetchOptions, "key"> & { token?: string | null }): Promise<Response>;
 }
 
 /** Returns an intent without a key. Use one per form. */
