@@ -20,8 +20,8 @@ import (
 // Call it in the transaction that writes, before the first write. resource names what is
 // written to, most often as the lock does. The table of fences has to be there: see
 // [Fences], whose zero value this is. An error of the database comes back as it is; under
-// PostgreSQL's REPEATABLE READ and SERIALIZABLE that is a serialization failure where
-// somebody else was let through since the snapshot.
+// PostgreSQL's REPEATABLE READ and SERIALIZABLE, and MariaDB's innodb_snapshot_isolation, that
+// is a serialization failure where somebody else was let through since the snapshot.
 func Guard(ctx context.Context, tx Tx, resource string, fence semel.Fence) error {
 	return Fences{}.Guard(ctx, tx, resource, fence)
 }

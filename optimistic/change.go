@@ -46,7 +46,8 @@ const tries = 3
 // was changed since the snapshot gives the database's serialization failure (40001) and
 // no conflict, and the transaction has to begin again. MySQL and MariaDB compare
 // with the row as it is now, though the transaction reads it as it was; "missing" then
-// means: not in its snapshot.
+// means: not in its snapshot. MariaDB with innodb_snapshot_isolation, the default from 11.6.2
+// on, gives its error 1020, which Retryable knows, as PostgreSQL gives its own.
 func Exec(ctx context.Context, q Querier, c Change) error {
 	for range tries {
 		n, doubt, err := c.update(ctx, q)

@@ -20,6 +20,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/semel-go/semel"
+	"github.com/semel-go/semel/dup"
 	"github.com/semel-go/semel/integration/internal/engines"
 	"github.com/semel-go/semel/lock"
 	"github.com/semel-go/semel/pgxstore"
@@ -82,6 +83,7 @@ func drivers() []driver {
 		{"pgxpool", lock.Postgres, onPool},
 		{"mariadb", lock.MySQL, mariadb("clientFoundRows=false")},
 		{"mariadb, found rows", lock.MySQL, mariadb("clientFoundRows=true")},
+		{"mariadb, snapshot isolation", lock.MySQL, mariadb("innodb_snapshot_isolation=ON")}, // the default from 11.6.2 on
 		{"sqlite", lock.SQLite, onSQLite},
 	}
 }
@@ -348,10 +350,8 @@ func TestGuardUnderRepeatableRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := lock.Guard(t.Context(), late.bare(), resource, 5)
-			var coded interface{ SQLState() string }
-			serialization := errors.As(err, &coded) && coded.SQLState() == "40001"
-			if db.dialect == lock.Postgres && !serialization || db.dialect == lock.MySQL && !isFenced(err) {
-				t.Errorf("%s: %v", resource, err)
+			if anew := db.beginsAnew(t); dup.Retryable(err) != anew || isFenced(err) == anew {
+				t.Errorf("%s: %v; want a serialization failure: %v", resource, err, anew)
 			}
 			late.finish(false)
 			if err := db.guard(t, resource, 5); !isFenced(err) {
@@ -359,6 +359,18 @@ func TestGuardUnderRepeatableRead(t *testing.T) {
 			}
 		}
 	}, lock.Postgres, lock.MySQL)
+}
+
+// beginsAnew reports that a transaction cannot write what was changed since its snapshot.
+func (db *database) beginsAnew(t *testing.T) (anew bool) {
+	t.Helper()
+	if db.dialect == lock.Postgres {
+		return true
+	}
+	if err := db.QueryRowContext(t.Context(), "SELECT @@SESSION.innodb_snapshot_isolation").Scan(&anew); err != nil {
+		t.Fatal(err)
+	}
+	return anew
 }
 
 // Many first guards of many resources at once: no deadlock, and none passes after a

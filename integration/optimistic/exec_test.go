@@ -116,6 +116,41 @@ func TestOldSnapshot(t *testing.T) {
 	})
 }
 
+// MariaDB from 11.6.2 on refuses to write behind an old snapshot by default.
+func TestSnapshotIsolationOfMariaDB(t *testing.T) {
+	t.Parallel()
+	for _, e := range databases.Servers() {
+		if e.Dialect != databases.MariaDB {
+			continue
+		}
+		for _, statement := range []string{"UPDATE counter SET n = 7, version = 2 WHERE id = 1", "DELETE FROM counter WHERE id = 1"} {
+			db := e.Open(t)
+			create(t, db)
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := conn.ExecContext(t.Context(), "SET SESSION innodb_snapshot_isolation = ON"); err != nil {
+				t.Fatal(err)
+			}
+			tx, err := conn.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback()
+			seen, err := read(t.Context(), db, tx, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.Must(t, statement)
+			if err := optimistic.Exec(t.Context(), tx, set(db, seen, seen.n+1)); !dup.Retryable(err) {
+				t.Errorf("%s: %v; want to begin again", statement, err)
+			}
+		}
+	}
+}
+
 // Public tracker: the reply is lost, the client library sends again, and the caller takes
 // its own change for another one's.
 func TestLostReplies(t *testing.T) {
