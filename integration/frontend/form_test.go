@@ -109,14 +109,18 @@ func TestEachButtonOfTheForm(t *testing.T) {
 // Where an answer does not say whether there is an order, the status line does not say
 // that there is none.
 func TestAnswerThatSaysNothing(t *testing.T) {
-	s := open(t, form("/broken", "", ""))
-	b := s.tab()
-	for range 2 {
-		b.click(1)
-		b.says("No answer yet. Sending again is safe.")
-		b.enabled()
+	for action, says := range map[string]string{"/fails/500": "No answer yet. Sending again is safe.", "/fails/401": "Refused."} {
+		t.Run(action, func(t *testing.T) {
+			s := open(t, form(action, "", ""))
+			b := s.tab()
+			for range 2 {
+				b.click(1)
+				b.says(says)
+				b.enabled()
+			}
+			s.oneKey(2)
+		})
 	}
-	s.oneKey(2)
 }
 
 // A mistake in the page's own functions leaves no form that cannot be used.

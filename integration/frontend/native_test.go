@@ -1,49 +1,18 @@
 package frontend
 
 import (
-	"bytes"
-	"io"
-	"net/http"
-	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
-
-	"github.com/semel-go/semel"
-	"github.com/semel-go/semel/memstore"
-	"github.com/semel-go/semel/semelhttp"
 )
 
-// A native submission cannot set a header. The service takes the key out of the form
-// before the middleware sees the request.
-func keyFromForm(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil {
-			http.Error(w, "the form cannot be read", http.StatusBadRequest)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		form, err := url.ParseQuery(string(body))
-		if key := form.Get("idempotency_key"); err == nil && key != "" && r.Header.Get("Idempotency-Key") == "" {
-			r.Header.Set("Idempotency-Key", key)
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// openNative is a street without a gateway: the shop guards itself.
+// openNative is a street whose gateway takes keys out of forms, too: a native submission
+// cannot set a header.
 func openNative(t *testing.T, page string) *street {
 	t.Helper()
-	need(t)
-	t.Parallel()
-	store, err := memstore.New(nil)
-	must(t, err)
-	engine, err := semel.New(store, nil)
-	must(t, err)
-	once, err := semelhttp.New(engine, semelhttp.Global, nil)
-	must(t, err)
-	s := &street{t: t, shop: newShop(page)}
-	s.behind(serve(t, keyFromForm(once(s.handler()))))
-	return s
+	config := filepath.Join(t.TempDir(), "semel.yaml")
+	must(t, os.WriteFile(config, []byte("routes:\n  - {path: /, key: [header:Idempotency-Key, form:idempotency_key]}\n"), 0o600))
+	return open(t, page, "--config", config)
 }
 
 // tells lets the page say what it shows during the submission: while Chromium waits for

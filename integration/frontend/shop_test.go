@@ -67,8 +67,9 @@ func (s *shop) handler() http.Handler {
 	mux.HandleFunc("POST /orders", s.see("/orders/", http.StatusSeeOther))
 	mux.HandleFunc("POST /settled", s.see("/settled/", http.StatusSeeOther))
 	mux.HandleFunc("POST /api", s.see("", http.StatusCreated))
-	mux.HandleFunc("POST /broken", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "something went wrong", http.StatusInternalServerError)
+	mux.HandleFunc("POST /fails/{status}", func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(r.PathValue("status"))
+		http.Error(w, "something went wrong", status)
 	})
 	mux.HandleFunc("POST /away", s.see("elsewhere", http.StatusSeeOther))
 	return mux

@@ -33,13 +33,13 @@ type posted struct {
 }
 
 // open builds a street whose shop shows page.
-func open(t *testing.T, page string) *street {
+func open(t *testing.T, page string, flags ...string) *street {
 	t.Helper()
 	need(t)
 	t.Parallel()
 	s := &street{t: t, shop: newShop(page)}
 	upstream := serve(t, s.shop.handler())
-	g := gateway.Start(t, binary, upstream, filepath.Join(t.TempDir(), "semel.db"))
+	g := gateway.Start(t, binary, upstream, filepath.Join(t.TempDir(), "semel.db"), flags...)
 	s.behind(g.URL)
 	return s
 }

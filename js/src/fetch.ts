@@ -70,8 +70,7 @@ export async function deliver(
       if (Date.now() < until) continue;
     }
     if (answer && !fault) return answer;
-    if (!fault?.retry) fault = new SemelError({ code: "no-answer", retry: "same-key", detail: "it may be done" }, fault);
-    throw Object.assign(fault, { key, tries });
+    throw Object.assign(fault?.retry ? fault : new SemelError({ code: "no-answer", retry: "same-key", detail: "it may be done" }, fault), { key, tries });
   }
 }
 

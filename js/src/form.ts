@@ -13,9 +13,9 @@ export interface Words {
   busy: string;
   /** After an answer from 200 to 399. */
   done: string;
-  /** After another status that is an answer. */
+  /** After another answer. */
   refused: string;
-  /** While it is not known whether there is an answer. */
+  /** While the outcome is not known. */
   unsure: string;
 }
 
@@ -75,7 +75,7 @@ export function submitOnce(form: HTMLFormElement, opts: SubmitOptions = {}): () 
     face.hold(say.busy);
     try {
       const answer = await intent.fetch(url, { ...init, method: "POST", body }, { token: secret });
-      face.say(answer.status < 400 ? say.done : intent.key ? say.unsure : say.refused);
+      face.say(answer.status < 400 ? say.done : answer.status > 499 && intent.key ? say.unsure : say.refused);
       if (onAnswer) await onAnswer(answer);
       else if (answer.redirected) {
         free += LEAVE;
