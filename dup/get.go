@@ -14,8 +14,9 @@ type Statements struct {
 	// Select finds the row by the key that Insert may meet.
 	Select     string
 	SelectArgs []any
-	// Constraints are those whose violation means "there already", as [Is] names them.
-	// Default any.
+	// Constraints are those whose violation means "there already", as [Is] names them. In a
+	// table with more than one, name that of Select: a duplicate of another one is then an
+	// error, and not an [*UnseenError] that no repeat mends. Default any.
 	Constraints []string
 }
 

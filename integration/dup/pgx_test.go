@@ -1,8 +1,12 @@
 package dup
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/semel-go/semel/dup"
@@ -50,10 +54,28 @@ func TestPgx(t *testing.T) {
 	inserts("tx", tx)
 	inserts("conn in tx", conn)
 	inserts("raw in tx", conn.Conn())
+	inserts("embedded", struct{ pgx.Tx }{tx})
+	inserts("says", says{opaque{tx}})
+	if _, err := dup.Insert(t.Context(), pgxstore.Unique(opaque{tx}), db.Text(insert), 98, "a", nil, 1); !errors.Is(err, dup.ErrHandle) {
+		t.Errorf("a handle that tells nothing: %v; want it refused", err)
+	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := rows(t, db); n != 7 {
-		t.Errorf("%d rows, want 7", n)
+	inserts("embedded pool", struct{ *pgxpool.Pool }{pool})
+	if n := rows(t, db); n != 10 {
+		t.Errorf("%d rows, want 10", n)
 	}
 }
+
+// opaque hides what it runs on, and says is one that tells.
+type (
+	opaque struct{ q pgxstore.Execer }
+	says   struct{ opaque }
+)
+
+func (o opaque) Exec(ctx context.Context, statement string, args ...any) (pgconn.CommandTag, error) {
+	return o.q.Exec(ctx, statement, args...)
+}
+
+func (says) InTransaction() bool { return true }
