@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/semel-go/semel/internal/sqlcall"
 	"github.com/semel-go/semel/internal/sqlcode"
@@ -18,7 +19,7 @@ type Querier interface {
 // Change is a change of one row that somebody has seen at a version.
 type Change struct {
 	// Update is an UPDATE that names the row and the version in its WHERE and raises the
-	// version in its SET, or a DELETE with that WHERE.
+	// version in its SET, or a DELETE with that WHERE; without RETURNING.
 	Update string
 	Args   []any
 	// Current selects the version of the row, whatever it is. It is asked only when
@@ -49,6 +50,9 @@ const tries = 3
 // means: not in its snapshot. MariaDB with innodb_snapshot_isolation, the default from 11.6.2
 // on, gives its error 1020, which Retryable knows, as PostgreSQL gives its own.
 func Exec(ctx context.Context, q Querier, c Change) error {
+	if slices.Contains(sqlcall.Words(c.Update), "RETURNING") {
+		return errReturning
+	}
 	for range tries {
 		n, doubt, err := c.update(ctx, q)
 		if err != nil || n == 1 {

@@ -106,6 +106,20 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// MariaDB counts no rows of DELETE … RETURNING: the caller's own work would be told as a row
+// that is missing.
+func TestReturningIsNotSent(t *testing.T) {
+	t.Parallel()
+	fake := new(reply).database()
+	db := fake.Open()
+	defer db.Close()
+	c := change()
+	c.Update = "DELETE FROM t WHERE id = 1 AND version = 3 returning id"
+	if err := Exec(t.Context(), db, c); !errors.Is(err, errReturning) || len(fake.Log()) > 0 {
+		t.Errorf("%v, sent %q", err, fake.Log())
+	}
+}
+
 // sqlite is an error of SQLite with this code.
 type sqlite int
 

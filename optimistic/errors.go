@@ -20,6 +20,8 @@ var ErrNoReply = errors.New("optimistic: a first sending of the statement got no
 // ErrSeveral: the UPDATE changed more than one row. Roll back.
 var ErrSeveral = errors.New("optimistic: the UPDATE changed more than one row; let its WHERE name the key of one")
 
+var errReturning = errors.New("optimistic: nothing was sent: a result of RETURNING is lost here, and MariaDB then counts no row; leave it out")
+
 // ConflictError tells which version the row has now. Nothing was changed.
 type ConflictError struct {
 	Seen    int64 // by the caller
