@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/semel-go/semel/internal/mysql"
-	"github.com/semel-go/semel/internal/sqlcall"
 )
 
 // Tx is a transaction: a *sql.Tx, a *sql.Conn after its BEGIN, or a pgx.Tx through
@@ -74,7 +73,8 @@ var errNoDialect = errors.New("lock: the database is none that is known; set the
 
 // inTransaction refuses a pool: each of its statements commits by itself.
 func inTransaction(tx Tx) error {
-	if tx == nil || sqlcall.KindOf(tx) == sqlcall.IsPool {
+	_, pool := tx.(interface{ Stats() sql.DBStats }) // also where a library has embedded it
+	if tx == nil || pool {
 		return fmt.Errorf("lock: a %T is no transaction; pass the *sql.Tx that writes", tx)
 	}
 	return nil
