@@ -74,7 +74,17 @@ type outcome struct {
 	met      engine // that of a duplicate, if it was told
 }
 
+// run inserts. PostgreSQL may report another key first if the same row is inserted twice
+// at the same moment: then the key that the statement names tells at the next try.
 func (i *insertion) run(ctx context.Context) (outcome, error) {
+	out, err := i.try(ctx)
+	if i.chosen && Is(err) {
+		return i.try(ctx)
+	}
+	return out, err
+}
+
+func (i *insertion) try(ctx context.Context) (outcome, error) {
 	switch sqlcall.KindOf(i.q) {
 	case sqlcall.IsTx:
 		return savepoint{q: i.q}.around(ctx, func() (outcome, error) { return i.once(ctx) })

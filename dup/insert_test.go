@@ -252,6 +252,21 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// The same row at the same moment: the key that is named is not the first one that is met.
+func TestChosenKeyMetSecond(t *testing.T) {
+	t.Parallel()
+	for _, inTx := range []bool{false, true} {
+		db, fake := script{"INSERT": {duplicate, none}}.open(t)
+		var q Execer = db
+		if inTx {
+			q = handleOf(t, db, false)
+		}
+		if got, err := Insert(t.Context(), q, statement+" ON CONFLICT (a) DO NOTHING"); got || err != nil {
+			t.Errorf("in a transaction %v: %v, %v; want false; sent %q", inTx, got, err, fake.Log())
+		}
+	}
+}
+
 // A statement that names the key itself hears of another one by an error.
 func TestChosenKeys(t *testing.T) {
 	t.Parallel()

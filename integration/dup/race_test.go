@@ -86,6 +86,26 @@ func TestOneOfManyInserts(t *testing.T) {
 	})
 }
 
+// The same row, by the same id: PostgreSQL may report the primary key, though the statement
+// names another one, which is there as well.
+func TestOneOfManyEqualRows(t *testing.T) {
+	t.Parallel()
+	databases.Each(t, func(t *testing.T, db *databases.DB) {
+		end := " ON CONFLICT (number) DO NOTHING"
+		if db.Engine.Dialect == databases.MariaDB {
+			end = "" // it has none
+		}
+		create(t, db)
+		for range 16 {
+			inserted, err := at(callers, func(int) (bool, error) { return dup.Insert(t.Context(), db, db.Text(insert+end), 1, "k", "a@b", 1) })
+			if inserted != 1 || err != nil {
+				t.Errorf("%d of %d were told true, %v; want 1", inserted, callers, err)
+			}
+			db.Must(t, "DELETE FROM orders")
+		}
+	})
+}
+
 // Calls that meet an insert that is not committed wait for its end, and one of them
 // inserts if it is rolled back. Public tracker: InnoDB finds deadlocks among those that
 // wait for one key.
