@@ -25,7 +25,7 @@ export function faceOf(form: HTMLFormElement): Face {
       enable = () => {};
       // Later, since a button that is disabled now would be missing in what is sent.
       setTimeout(() => {
-        if (enable) enable = disable(form);
+        enable &&= disable(form);
       });
     },
     say,

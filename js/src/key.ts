@@ -14,6 +14,6 @@ export function newKey(): string {
  */
 export function digest(content: string): number {
   let sum = 0x811c9dc5;
-  for (const char of content) sum = Math.imul(sum ^ char.codePointAt(0)!, 0x01000193);
+  for (let i = content.length; i--; ) sum = Math.imul(sum ^ content.charCodeAt(i), 0x01000193);
   return sum;
 }

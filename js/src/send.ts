@@ -13,7 +13,8 @@ export function sender(request: Request, init: RequestInit, header: string, go: 
   const home = ours && globalThis.location?.origin === start.origin;
   // Elsewhere it is done by hand where that is possible, which is not in browsers.
   const byHand = ours && !home;
-  let redirect: RequestRedirect = byHand ? "manual" : request.redirect;
+  let { redirect } = request;
+  if (byHand) redirect = "manual";
   let answered = 0; // with a redirect
 
   const send = async () => {
