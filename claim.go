@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -172,8 +173,9 @@ func (e *Engine) unclaimed(ctx context.Context, op Op, p *ClaimParams, err error
 	return e.newRun(ctx, op, p, Record{Policy: op.Policy, Attempt: 1}), nil, nil
 }
 
-// releasePace bounds the rate at which all releases of a process repeat: a store
-// that is too slow for claims does not get more to do by each that it loses.
+// releasePace bounds the rate at which the releases of a process repeat: a store that is
+// too slow for claims does not get more to do by each that it loses. Those that have not
+// got through yet do not wait for those that have.
 const releasePace = time.Millisecond
 
 // release gives back, in the background, what claims without a reply may have
@@ -182,13 +184,25 @@ func (e *Engine) release(p *ClaimParams) {
 	e.work.spawn(func() {
 		e.frees.Add(1)
 		defer e.frees.Add(-1)
+		e.owed.Add(1)
+		share := p.Lease / 6
+		among, longest := &e.owed, min(share, retryPause)
+		through := sync.OnceFunc(func() {
+			e.owed.Add(-1)
+			among, longest = &e.frees, share
+		})
+		defer through()
 		over := e.now().Add(p.Lease)
 		f := FinishParams{Key: p.Key, Token: p.Token, State: StateReleased, Unrun: true, Retention: p.Retention}
-		for wait := 20 * time.Millisecond; e.now().Before(over); wait = min(2*wait, p.Lease/6) {
-			if e.finishCall(e.ctx, f, p.Lease/6) == nil {
+		for wait := 20 * time.Millisecond; e.now().Before(over); wait = min(2*wait, longest) {
+			err := e.finishCall(e.ctx, f, min(share, retryCall))
+			if err == nil {
 				e.hub.notify(p.Key)
 			}
-			if !e.pauseUnlessClosing(max(wait, time.Duration(e.frees.Load())*releasePace)) {
+			if err == nil || errors.Is(err, ErrFenced) { // released, or not there yet
+				through()
+			}
+			if !e.pauseUnlessClosing(max(wait, time.Duration(among.Load())*releasePace)) {
 				return // a process that ends cannot wait for what may never arrive
 			}
 		}

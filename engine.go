@@ -31,6 +31,7 @@ type Engine struct {
 	stop    context.CancelFunc // ends ctx
 	saves   atomic.Int64       // results pending in the background
 	frees   atomic.Int64       // claims without a reply that are being released
+	owed    atomic.Int64       // those of them whose release the store has not answered
 	runs    atomic.Int64       // held by callers
 }
 

@@ -419,12 +419,7 @@ func TestReleasesOfManyLostClaimsArePaced(t *testing.T) {
 		const lost = 2000
 		var callers sync.WaitGroup
 		for i := range lost {
-			callers.Go(func() {
-				op := semel.Op{Key: keyFor(t, strconv.Itoa(i)), Input: semel.NoInput}
-				if _, _, err := w.Begin(t.Context(), op); !errors.Is(err, semel.ErrNoReply) {
-					t.Errorf("claim %d: %v; want ErrNoReply", i, err)
-				}
-			})
+			callers.Go(func() { w.loseClaim(t, strconv.Itoa(i)) })
 		}
 		callers.Wait()
 		time.Sleep(10 * time.Second)
@@ -433,6 +428,68 @@ func TestReleasesOfManyLostClaimsArePaced(t *testing.T) {
 				t.Errorf("%d releases in 10 s; want each at once and then 1,000 a second", n)
 			}
 		})
+		w.mustClose(t)
+	})
+}
+
+// loseClaim has a claim without a reply, which the engine releases in the background.
+func (w *world) loseClaim(t *testing.T, key string) {
+	op := semel.Op{Key: keyFor(t, key), Input: semel.NoInput}
+	if _, _, err := w.Begin(t.Context(), op); !errors.Is(err, semel.ErrNoReply) {
+		t.Errorf("claim %s: %v; want ErrNoReply", key, err)
+	}
+}
+
+// releases is how often the claim of a key was sent back.
+func (w *world) releases(t *testing.T, key string) (n int) {
+	w.store.bend(func(s *faultStore) {
+		for _, f := range s.ends {
+			if f.Key == keyFor(t, key).ID() {
+				n++
+			}
+		}
+	})
+	return n
+}
+
+// Releases that got through do not slow down one that has not.
+func TestReleasesThatGotThroughAreNotPaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.store.claim = failClaims(semel.ErrNoReply)
+		var callers sync.WaitGroup
+		for i := range 2000 {
+			callers.Go(func() { w.loseClaim(t, strconv.Itoa(i)) })
+		}
+		callers.Wait()
+		time.Sleep(time.Second)
+		w.store.bend(func(s *faultStore) { s.finish = failFinishes(errDown) })
+		w.loseClaim(t, "late")
+		time.Sleep(100 * time.Millisecond)
+		if n := w.releases(t, "late"); n < 2 {
+			t.Errorf("%d tries in 100 ms", n)
+		}
+		w.store.bend(func(s *faultStore) { s.finish = nil })
+		w.mustClose(t)
+	})
+}
+
+// A store that is back gets the release soon, also under a long lease.
+func TestReleaseIsSentSoonUnderALongLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, &semel.Options{Lease: 12 * time.Hour})
+		w.store.claim = failClaims(semel.ErrNoReply)
+		w.store.bend(func(s *faultStore) { s.finish = failFinishes(errDown) })
+		w.loseClaim(t, "k")
+		time.Sleep(time.Hour)
+		w.store.bend(func(s *faultStore) { s.finish = nil })
+		before := w.releases(t, "k")
+		time.Sleep(5 * time.Second)
+		if w.releases(t, "k") == before {
+			t.Error("nothing for 5 s")
+		}
 		w.mustClose(t)
 	})
 }

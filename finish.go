@@ -175,19 +175,19 @@ func (r *Run) saveLater(f FinishParams, cause error) {
 	}
 }
 
-// Between two tries to save, and for one of them, at most, however long the lease is: a
-// store that is back has the outcome soon.
+// Between two tries in the background, and for one of them, at most, however long the
+// lease is: a store that is back is told soon.
 const (
-	savePause = 5 * time.Second
-	saveCall  = 30 * time.Second
+	retryPause = 5 * time.Second
+	retryCall  = 30 * time.Second
 )
 
 func (r *Run) save(f FinishParams) {
 	share := r.claim.Lease / 6
 	over := r.e.now().Add(r.claim.Retention)
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, share, savePause) {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, share, retryPause) {
 		r.e.pause(wait)
-		err := r.e.finishCall(r.e.ctx, f, min(share, saveCall))
+		err := r.e.finishCall(r.e.ctx, f, min(share, retryCall))
 		switch {
 		case err == nil:
 			r.e.saves.Add(-1)
