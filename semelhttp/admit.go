@@ -124,6 +124,9 @@ func (x *exchange) search(inHeader bool) (found bool, err error) {
 	if inHeader {
 		return true, nil
 	}
+	if x.key, found, err = x.m.keys.findInForm(x.r, &x.body); found {
+		return found, err
+	}
 	text, err := x.body.flatten()
 	if err != nil {
 		return false, err

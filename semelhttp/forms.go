@@ -106,7 +106,7 @@ func isFieldName(s string) bool {
 // the options say of the form of keys is not for tokens. A middleware takes the tokens of
 // one purpose.
 func (f *Forms) Key(purpose string) KeySource {
-	k := &tokenKey{issuer: f.issuer, purpose: purpose, header: f.opts.Header, field: f.opts.Field}
+	k := &tokenKey{issuer: f.issuer, purpose: purpose, header: f.opts.Header, field: formField(f.opts.Field)}
 	return KeySource{header: f.opts.Header, token: k, err: onetime.CheckPurpose(purpose)}
 }
 

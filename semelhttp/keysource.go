@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/semel-go/semel/internal/canonjson"
 )
@@ -16,6 +15,7 @@ type KeySource struct {
 	header  string // canonical name; or else
 	pointer string // into the body
 	path    []string
+	field   formField // of a form; or else
 	segment string    // a wildcard of the pattern, without its braces; or else
 	sender  string    // whose webhook it is; such a key is taken as it comes, and not echoed
 	token   *tokenKey // whose form token it is, which may stand in a field of the body as well
@@ -45,6 +45,15 @@ func KeyBody(pointer string) KeySource {
 	return s
 }
 
+// KeyForm is the value of a field of an HTML form, urlencoded or multipart: what a page
+// can send that sets no header, such as the native submission of the JavaScript client.
+// A blank one, one that is no valid UTF-8, one that comes twice and a form with a content
+// coding are refused with invalid-key; files are no values, and a body that is no form
+// has no key. It is not echoed. Bodies are read as for [KeyBody].
+func KeyForm(field string) KeySource {
+	return KeySource{field: formField(field), err: refuse(field == "", "Keys: a field of a form needs a name, such as idempotency_key")}
+}
+
 // KeyPath is the value of a wildcard of the pattern that [http.ServeMux] matched, as
 // [http.Request.PathValue] has it: KeyPath("poll") for POST /polls/{poll}/votes. It
 // is decoded, and not echoed. One that is blank or no valid UTF-8 is refused with
@@ -60,20 +69,24 @@ func KeyPath(name string) KeySource {
 
 func (s KeySource) check() error {
 	if s.err == nil && s.place() == "" {
-		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody, KeyPath, KeyWebhook or Forms.Key")
+		return errors.New("semelhttp: Keys: a source is empty; make it with KeyHeader, KeyBody, KeyForm, KeyPath, KeyWebhook or Forms.Key")
 	}
 	return s.err
 }
 
 func (s KeySource) place() string {
-	if s.inPath() {
+	switch {
+	case s.inPath():
 		return "{" + s.segment + "}"
+	case s.inForm():
+		return string(s.field) + "="
 	}
 	return s.header + s.pointer
 }
 
 func (s KeySource) same(other KeySource) bool { return s.place() == other.place() }
 func (s KeySource) inPath() bool              { return s.segment != "" }
+func (s KeySource) inForm() bool              { return s.field != "" }
 func (s KeySource) inBody() bool              { return s.header == "" && !s.inPath() }
 func (s KeySource) needsBody() bool           { return s.inBody() || s.token != nil }
 
@@ -81,6 +94,7 @@ func (s KeySource) needsBody() bool           { return s.inBody() || s.token != 
 type keyReader struct {
 	headers  []KeySource
 	segments []KeySource
+	fields   []formField
 	bodies   []KeySource
 	token    *tokenKey // nil: no form tokens
 	strict   bool
@@ -96,6 +110,8 @@ func newKeyReader(o *Options) keyReader {
 			k.token = source.token
 		case source.inPath():
 			k.segments = append(k.segments, source)
+		case source.inForm():
+			k.fields = append(k.fields, source.field)
 		case source.inBody():
 			k.bodies = append(k.bodies, source)
 		default:
@@ -127,7 +143,7 @@ func (k *keyReader) find(r *http.Request) (key sentKey, found bool, err error) {
 }
 
 func (k *keyReader) checkSegment(text string) error {
-	if !utf8.ValidString(text) || strings.TrimSpace(text) == "" {
+	if !isKeyText(text) {
 		return errors.New("the key in the path is blank or no valid Unicode text")
 	}
 	return k.check(text)

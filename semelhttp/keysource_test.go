@@ -215,6 +215,7 @@ func TestKeySourcesAreChecked(t *testing.T) {
 			semelhttp.KeyHeader("no name"), semelhttp.KeyBody("id"), semelhttp.KeyBody("/a~2"), semelhttp.KeyBody(""), {},
 			semelhttp.KeyWebhook("gitlab"), semelhttp.KeyHeader("idempotency-key"), semelhttp.KeyBody("/id"), semelhttp.KeyWebhook("stripe"), semelhttp.KeyWebhook("nobody"),
 			semelhttp.KeyPath("{id}"), semelhttp.KeyPath(""), semelhttp.KeyPath("Poll"), semelhttp.KeyPath("Poll"), semelhttp.KeyHeader("poll"),
+			semelhttp.KeyForm(""), semelhttp.KeyForm("key"), semelhttp.KeyForm("key"), semelhttp.KeyHeader("key"),
 		},
 	})
 	if err == nil {
@@ -223,7 +224,7 @@ func TestKeySourcesAreChecked(t *testing.T) {
 	for _, want := range []string{
 		"Headers and Keys both", `"no name" is no header name`, `"id" is no JSON pointer`, `"/a~2" is no JSON pointer`, "names the whole body", "a source is empty",
 		`"Idempotency-Key" stands there twice`, `"/id" stands there twice`, `"nobody" is no known sender`, "standard, svix",
-		`"{id}" is no name of a wildcard`, `"" is no name of a wildcard`, `"{Poll}" stands there twice`, "set RequireKey",
+		`"{id}" is no name of a wildcard`, `"" is no name of a wildcard`, `"{Poll}" stands there twice`, "set RequireKey", "a field of a form needs a name", `"key=" stands there twice`,
 	} {
 		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
 			t.Errorf("nothing about %q in:\n%v", want, err)

@@ -1,15 +1,10 @@
 package semelhttp
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/semel-go/semel"
@@ -18,9 +13,10 @@ import (
 
 // tokenKey says whose form tokens are the keys of a middleware, and where they stand.
 type tokenKey struct {
-	issuer        *onetime.Issuer
-	purpose       string
-	header, field string
+	issuer  *onetime.Issuer
+	purpose string
+	header  string
+	field   formField
 }
 
 // heldToken is a genuine token of a request.
@@ -33,8 +29,6 @@ type heldToken struct {
 // maxToken is longer than any token.
 const maxToken = 256
 
-var errFormCut = errors.New("the key of this service stands in a field of the form, and the form cannot be read; send it whole, as browsers do")
-
 // find returns the token of a request: in the header, else in a field of its form.
 // found is false where there is none. What can be no token, such as two of them, is an
 // empty one, so that it is refused as a forged one is.
@@ -42,18 +36,7 @@ func (k *tokenKey) find(r *http.Request, body *requestBody) (token string, found
 	if lines := r.Header[k.header]; len(lines) > 0 {
 		return single(lines), true, nil
 	}
-	read := k.urlencoded
-	switch essence(contentType(r)) {
-	case "application/x-www-form-urlencoded":
-	case "multipart/form-data":
-		read = k.multipart
-	default:
-		return "", false, nil
-	}
-	if contentCoding(r) != "" {
-		return "", true, errKeyEncoded
-	}
-	values, err := read(contentType(r), body)
+	values, err := k.field.values(r, body, maxToken)
 	return single(values), len(values) > 0 || err != nil, err
 }
 
@@ -62,71 +45,6 @@ func single(values []string) string {
 		return ""
 	}
 	return values[0]
-}
-
-// urlencoded returns the values of the field in a form of names and values.
-func (k *tokenKey) urlencoded(_ string, body *requestBody) (values []string, err error) {
-	text, err := body.flatten()
-	if err != nil {
-		return nil, err
-	}
-	for pair := range bytes.SplitSeq(text, []byte("&")) {
-		name, value, _ := bytes.Cut(pair, []byte("="))
-		if k.named(name) {
-			values = append(values, unescaped(value))
-		}
-	}
-	return values, nil
-}
-
-// named reports whether an escaped name is that of the field.
-func (k *tokenKey) named(name []byte) bool {
-	const longest = len("%00") // of one byte
-	if len(name) > longest*len(k.field) {
-		return false
-	}
-	plain, err := url.QueryUnescape(string(name))
-	return err == nil && plain == k.field
-}
-
-// unescaped is a value, or nothing for one that can be no token.
-func unescaped(value []byte) string {
-	if len(value) > maxToken {
-		return ""
-	}
-	plain, err := url.QueryUnescape(string(value))
-	if err != nil {
-		return ""
-	}
-	return plain
-}
-
-// multipart returns the values of the field in a form of parts; files are none.
-func (k *tokenKey) multipart(contentType string, body *requestBody) (values []string, err error) {
-	_, params, err := mime.ParseMediaType(contentType)
-	if err != nil || params["boundary"] == "" {
-		return nil, errFormCut
-	}
-	body.rewind()
-	defer body.rewind()
-	form := multipart.NewReader(body, params["boundary"])
-	for {
-		part, err := form.NextPart()
-		if err == io.EOF {
-			return values, nil
-		}
-		if err != nil {
-			return nil, errFormCut
-		}
-		if part.FormName() != k.field || part.FileName() != "" {
-			continue
-		}
-		value, err := io.ReadAll(io.LimitReader(part, maxToken))
-		if err != nil {
-			return nil, errFormCut
-		}
-		values = append(values, string(value))
-	}
 }
 
 // verifyToken makes the request's token its key. What is wrong with it is not told.

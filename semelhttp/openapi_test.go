@@ -22,7 +22,7 @@ func apiRoutes() []semelhttp.OpenAPIRoute {
 		{Method: "PATCH", Path: "/files/{path...}", Options: &semelhttp.Options{Retention: semel.Forever, StrictKeys: true, Headers: []string{"X-Key", "Idempotency-Key"}}},
 		{Method: "POST", Path: "/polls/{poll}/votes", Options: &semelhttp.Options{RequireKey: true, Keys: []semelhttp.KeySource{semelhttp.KeyPath("poll")}}},
 		{Method: "POST", Path: "/hooks/{$}", Options: &semelhttp.Options{
-			Retention: 90 * time.Minute, Keys: []semelhttp.KeySource{semelhttp.KeyWebhook("github"), semelhttp.KeyBody("/id")},
+			Retention: 90 * time.Minute, Keys: []semelhttp.KeySource{semelhttp.KeyWebhook("github"), semelhttp.KeyBody("/id"), semelhttp.KeyForm("id")},
 			Verify: unsigned, Derived: &semelhttp.DerivedKey{Window: 10 * time.Second, Reject: true},
 		}},
 	}

@@ -89,9 +89,11 @@ func (d description) extension() object {
 	for _, source := range d.o.Keys {
 		switch {
 		case source.token != nil:
-			keys = append(keys, object{"in": "form-token", "name": source.header, "field": source.token.field, "purpose": source.token.purpose})
+			keys = append(keys, object{"in": "form-token", "name": source.header, "field": string(source.token.field), "purpose": source.token.purpose})
 		case source.inPath():
 			keys = append(keys, object{"in": "path", "name": source.segment})
+		case source.inForm():
+			keys = append(keys, object{"in": "form", "field": string(source.field)})
 		case source.inBody():
 			keys = append(keys, object{"in": "body", "pointer": source.pointer})
 		default:

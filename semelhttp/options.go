@@ -18,9 +18,9 @@ type Options struct {
 	// Headers are the names of the key header. Default Idempotency-Key.
 	Headers []string
 	// Keys are the places where a key may stand, instead of Headers: [KeyHeader],
-	// [KeyBody], [KeyPath], [KeyWebhook], [Forms.Key]. A form token counts before all
-	// others, a key in a header before one in the path, that before one in the body, and
-	// path and body are searched in the order of Keys. Default the Headers.
+	// [KeyPath], [KeyForm], [KeyBody], [KeyWebhook], [Forms.Key]. A form token counts
+	// before all others, a key in a header before one in the path, that before one in the
+	// body, and path and body are searched in the order of Keys. Default the Headers.
 	Keys []KeySource
 	// Derived makes a key of what a request says where it brings none. Default none.
 	Derived *DerivedKey

@@ -5,7 +5,10 @@ import (
 	"testing"
 )
 
-const jsonBody = "Content-Type: application/json"
+const (
+	jsonBody = "Content-Type: application/json"
+	formBody = "Content-Type: application/x-www-form-urlencoded"
+)
 
 // Keys from where the clients of each route put them.
 func TestKeySources(t *testing.T) {
@@ -16,6 +19,7 @@ routes:
   - {path: /vote, key: [header:X-Vote, body:/vote/id], require-key: true}
   - {path: /hook, key: webhook:github}
   - {path: /form, key: derived:1m}
+  - {path: /page, key: [header:Idempotency-Key, form:idempotency_key], require-key: true}
   - {path: /once, key: derived:1m, duplicates: reject}
 `)
 	const a, b = `{"vote":{"id":"a"}}`, `{"vote":{"id":"b"}}`
@@ -35,7 +39,13 @@ routes:
 		{"/form", "x", "", nil},
 		{"/form", "y", "execution 6", nil},
 		{"/form", "x", "execution 7", []string{"Idempotency-Key: k"}}, // meant to be another
-		{"/once", "x", "execution 8", nil},
+		{"/page", "idempotency_key=p&n=1", "execution 8", []string{formBody}},
+		{"/page", "idempotency_key=p&n=1", "", []string{formBody}},
+		{"/page", "idempotency_key=p&n=2", "key-reused", []string{formBody}},
+		{"/page", "n=1", "missing-key", []string{formBody}},
+		{"/page", "idempotency_key=&n=1", "invalid-key", []string{formBody}},
+		{"/page", "n=1", "execution 9", []string{formBody, "Idempotency-Key: p2"}}, // sent by the script
+		{"/once", "x", "execution 10", nil},
 		{"/once", "x", "duplicate-content", nil},
 	} {
 		got := g.send("POST", step.path, "", step.body, step.header...)

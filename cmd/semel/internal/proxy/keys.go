@@ -54,6 +54,8 @@ func (g *Gateway) keysOf(route settings.Route) []semelhttp.KeySource {
 			sources = append(sources, semelhttp.KeyBody(source.Name))
 		case settings.KeyPath:
 			sources = append(sources, semelhttp.KeyPath(source.Name))
+		case settings.KeyForm:
+			sources = append(sources, semelhttp.KeyForm(source.Name))
 		case settings.KeyWebhook:
 			sources = append(sources, semelhttp.KeyWebhook(source.Name))
 		case settings.KeyFormToken:

@@ -48,8 +48,8 @@ func TestGuidesExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(cfg.Routes) != 9 {
-		t.Errorf("%d routes, want 9", len(cfg.Routes))
+	if len(cfg.Routes) != 10 {
+		t.Errorf("%d routes, want 10", len(cfg.Routes))
 	}
 	for _, key := range settings.FileKeys() {
 		if !strings.Contains(example, key+":") {

@@ -167,6 +167,8 @@ func TestFileRefused(t *testing.T) {
 		{"routes:\n  - path: /a/{x}\n    key: path:x", "semel.yaml:5: routes[0].key: a path always has its key; add require-key: true"},
 		{"routes:\n  - path: /a/{x}\n    key: [path:x, path:x]\n    require-key: true", "path:x stands there twice"},
 		{"routes:\n  - path: /a/{x}\n    key: path:x\n    require-key: true\n    verify: standard:a.whsec", "does not cover the key of this route"},
+		{"routes:\n  - path: /a\n    key: 'form:'", "semel.yaml:5: routes[0].key: name a field of the form, such as form:idempotency_key"},
+		{"routes:\n  - path: /a\n    key: form:k\n    verify: standard:a.whsec", "does not cover the key of this route"},
 		{"key: path:x", `semel.yaml:3: "key" is no key here`},
 		{"routes:\n  - path: /a\n    key: webhook:standard\n    verify: a.whsec", `routes[0].verify: "a.whsec" is no check of signatures; write standard:FILE`},
 		{"routes:\n  - path: /a\n    key: webhook:standard\n    verify: 'standard:'", "write standard:FILE"},

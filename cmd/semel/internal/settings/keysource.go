@@ -22,13 +22,15 @@ const (
 	KeyHeader    KeySourceKind = "header"
 	KeyBody      KeySourceKind = "body"
 	KeyPath      KeySourceKind = "path"
+	KeyForm      KeySourceKind = "form"
 	KeyWebhook   KeySourceKind = "webhook"
 	KeyFormToken KeySourceKind = "form-token"
 	keyDerived   KeySourceKind = "derived" // a [Derived] of its own
 )
 
-// KeySource is a place of a request that holds its key: the header, the JSON
-// pointer into the body, the wildcard of the path, the sender of the webhook, or the purpose of the form token.
+// KeySource is a place of a request that holds its key: the header, the JSON pointer
+// into the body, the wildcard of the path, the field of the form, the sender of the
+// webhook, or the purpose of the form token.
 type KeySource struct {
 	Kind KeySourceKind
 	Name string
@@ -37,7 +39,7 @@ type KeySource struct {
 // String is the source as in the file.
 func (k KeySource) String() string { return string(k.Kind) + ":" + k.Name }
 
-const keyChoices = "header:NAME, body:/JSON/POINTER, path:WILDCARD, webhook:SENDER, form-token:PURPOSE or derived:WINDOW"
+const keyChoices = "header:NAME, body:/JSON/POINTER, path:WILDCARD, form:FIELD, webhook:SENDER, form-token:PURPOSE or derived:WINDOW"
 
 // readKeys reads key, one source or a list of them, and duplicates.
 func (t *Route) readKeys(values map[string]strictyaml.Node) {
@@ -77,6 +79,10 @@ func (t *Route) addKey(text string) error {
 	case KeyPath:
 		if t.Path != "" && !t.hasWildcard(name) { // a wrong path is told already
 			return fmt.Errorf("%q has no {%s}; name a wildcard of the route's path", t.Path, name)
+		}
+	case KeyForm:
+		if name == "" {
+			return errors.New("name a field of the form, such as form:idempotency_key")
 		}
 	case KeyWebhook:
 		if senders := semelhttp.WebhookSenders(); !slices.Contains(senders, name) {

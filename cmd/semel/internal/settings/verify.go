@@ -30,9 +30,14 @@ func (t *Route) readVerify(node strictyaml.Node) {
 	}
 }
 
-// isUnsigned reports a key that somebody else than the sender can have written.
+// isUnsigned reports a key that somebody else than the sender can have written, or hidden:
+// what is a form, the type of the body says, which is not signed.
 func isUnsigned(source KeySource) bool {
-	return source.Kind == KeyHeader || source.Kind == KeyPath || source.Kind == KeyWebhook && source.Name != verifyKind
+	switch source.Kind {
+	case KeyHeader, KeyPath, KeyForm:
+		return true
+	}
+	return source.Kind == KeyWebhook && source.Name != verifyKind
 }
 
 // VerifyText is verify as in the file, empty for none.
