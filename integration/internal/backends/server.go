@@ -110,7 +110,8 @@ func openMariaDB(ctx context.Context, dsn string) (*Handle, error) {
 	return onDB(ctx, mysql, sql.OpenDB(connector), sqlstore.NewMySQL)
 }
 
-// onDB opens a store on a pool that keeps its connections.
+// onDB opens a store on a pool that keeps its connections. When it is closed, those whose
+// server was killed cannot say good-bye, which is no news.
 func onDB(ctx context.Context, d dialect, db *sql.DB, open func(context.Context, *sql.DB, *sqlstore.Options) (*sqlstore.Store, error)) (*Handle, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
@@ -118,5 +119,7 @@ func onDB(ctx context.Context, d dialect, db *sql.DB, open func(context.Context,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Handle{Store: store, DB: db, dialect: d, closers: []func() error{store.Close, db.Close}}, nil
+	return &Handle{Store: store, DB: db, dialect: d, closers: []func() error{
+		store.Close, func() error { _ = db.Close(); return nil },
+	}}, nil
 }
