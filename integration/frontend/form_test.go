@@ -87,11 +87,11 @@ func TestDoubleClickSlowerThanTheAnswer(t *testing.T) {
 // Whatever the fields are called, all that submits the form is disabled meanwhile,
 // wherever it stands, and nothing else.
 func TestEachButtonOfTheForm(t *testing.T) {
-	var hiding string
+	var hiding strings.Builder
 	for _, name := range []string{"elements", "submit", "requestSubmit", "length", "name", "enctype", "target", "ownerDocument", "children", "parentNode"} {
-		hiding += `<input type="hidden" name="` + name + `" value="x">`
+		hiding.WriteString(`<input type="hidden" name="` + name + `" value="x">`)
 	}
-	s := open(t, `<button form="f" id="outside">Pay</button>`+strings.Replace(form("/api", hiding+
+	s := open(t, `<button form="f" id="outside">Pay</button>`+strings.Replace(form("/api", hiding.String()+
 		`<input type="submit" id="input"><input type="image" id="image" alt="Pay"><button disabled id="never">No</button><button type="button" id="other">Other</button>`, shows),
 		"<form", `<form id="f"`, 1)+`<form><button id="neighbour">Pay</button></form>
 		<script>const off = () => [...document.querySelectorAll("[id]:disabled")].map((b) => b.id).join(" ");</script>`)
