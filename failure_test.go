@@ -200,6 +200,34 @@ func TestResultIsSavedSoonUnderALongLease(t *testing.T) {
 	}
 }
 
+// A run that is given back late, when somebody else has taken over, has lost nothing, and
+// nobody is alarmed.
+func TestLateReleaseLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, &semel.Options{Lease: lease})
+		run, _, err := w.Begin(t.Context(), opFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.store.bend(func(s *faultStore) { s.finish, s.renew = failFinishes(errDown), failRenewals(errDown) })
+		if _, err := run.Finish(semel.Verdict{State: semel.StateReleased}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * lease)
+		other := worldOn(t, &faultStore{inner: w.store.inner}, &semel.Options{Lease: lease})
+		if _, err := semel.Do(t.Context(), other.Engine, opFor(t), one); err != nil {
+			t.Fatal(err)
+		}
+		w.store.bend(func(s *faultStore) { s.finish = nil })
+		time.Sleep(lease)
+		if lost, fenced := w.events.count(semel.EventSaveLost), w.events.count(semel.EventFenced); lost != 0 || fenced != 1 {
+			t.Errorf("told: %d lost, %d fenced", lost, fenced)
+		}
+		w.mustClose(t)
+		other.mustClose(t)
+	})
+}
+
 // I5: no reply to a finish is answered by the same finish again.
 func TestLostFinishReplyIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

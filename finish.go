@@ -193,6 +193,10 @@ func (r *Run) save(f FinishParams) {
 			r.e.saves.Add(-1)
 			r.saved(f, EventSaved)
 			return
+		case errors.Is(err, ErrFenced) && f.State == StateReleased: // a release has no outcome to lose
+			r.e.saves.Add(-1)
+			r.fencedOff(f)
+			return
 		case errors.Is(err, ErrFenced), r.e.ctx.Err() != nil, unreadable(err), r.e.now().After(over):
 			r.saveLost(f, err)
 			return
