@@ -161,13 +161,13 @@ func ExampleOnceUnderFire_failing() {
 // The same handler behind semelhttp passes.
 func ExampleOnceUnderFire() {
 	s := new(shop)
-	once, err := guarded(s)
+	handler, err := guarded(s)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	t := new(verdict) // a *testing.T in a test
-	semeltest.OnceUnderFire(t, once, payment(), s.count)
+	semeltest.OnceUnderFire(t, handler, payment(), s.count)
 	fmt.Println("charged once:", s.count() == 1)
 	fmt.Println("passed:", len(t.failures) == 0)
 	// Output:
