@@ -102,10 +102,7 @@ func (x *exchange) findKey(found bool, err error) *Problem {
 	case x.m.opts.Derived != nil:
 		x.from = derived
 	case x.m.opts.RequireKey:
-		p := NewProblem(CodeMissingKey)
-		if x.m.keys.token != nil {
-			p.Detail = "This operation needs the token of its form: load the form, and send it with the token that came with it."
-		}
+		p := missingKey(x.m.opts.Keys)
 		return &p
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/semel-go/semel/internal/canonjson"
@@ -84,7 +85,37 @@ func (s KeySource) place() string {
 	return s.header + s.pointer
 }
 
+// where is the place in words.
+func (s KeySource) where() string {
+	switch {
+	case s.inPath():
+		return "in the path, at {" + s.segment + "}"
+	case s.inForm():
+		return "in the form field " + string(s.field)
+	case s.pointer != "":
+		return "at " + s.pointer + " of the JSON body"
+	}
+	return "in the header " + s.header
+}
+
+// missingKey is the problem of a request that has no key in any of the places.
+func missingKey(places []KeySource) Problem {
+	p := NewProblem(CodeMissingKey)
+	var where []string
+	for _, s := range places {
+		where = append(where, s.where())
+	}
+	switch {
+	case slices.ContainsFunc(places, func(s KeySource) bool { return s.token != nil }):
+		p.Detail = "This operation needs the token of its form: load the form, and send it with the token that came with it."
+	case !slices.ContainsFunc(places, KeySource.isKeyHeader):
+		p.Detail = "This operation needs a key, the same one in every retry: send it " + strings.Join(where, ", or ") + "."
+	}
+	return p
+}
+
 func (s KeySource) same(other KeySource) bool { return s.place() == other.place() }
+func (s KeySource) isKeyHeader() bool         { return s.header != "" && s.sender == "" }
 func (s KeySource) inPath() bool              { return s.segment != "" }
 func (s KeySource) inForm() bool              { return s.field != "" }
 func (s KeySource) inBody() bool              { return s.header == "" && !s.inPath() }

@@ -270,3 +270,29 @@ func FuzzKeyPointer(f *testing.F) {
 		}
 	})
 }
+
+// A request without a key is told where the key belongs.
+func TestMissingKeyNamesItsPlace(t *testing.T) {
+	t.Parallel()
+	body, form, path := semelhttp.KeyBody("/id"), semelhttp.KeyForm("order_id"), semelhttp.KeyPath("poll")
+	tests := []struct {
+		keys []semelhttp.KeySource
+		want string
+	}{
+		{[]semelhttp.KeySource{semelhttp.KeyHeader("X-Key"), form}, "in the key header"},
+		{[]semelhttp.KeySource{form}, "send it in the form field order_id."},
+		{[]semelhttp.KeySource{body, form}, "send it at /id of the JSON body, or in the form field order_id."},
+		{[]semelhttp.KeySource{path}, "send it in the path, at {poll}."},
+		{[]semelhttp.KeySource{semelhttp.KeyWebhook("github")}, "send it in the header X-Github-Delivery."},
+		{[]semelhttp.KeySource{semelhttp.KeyWebhook("stripe")}, "send it at /id of the JSON body."},
+	}
+	for _, tt := range tests {
+		w := newWorld(t, &setup{http: semelhttp.Options{RequireKey: true, Keys: tt.keys}}, echo)
+		a := w.post(`{}`)
+		a.isProblem(t, 400, "missing-key")
+		if !strings.Contains(a.body, tt.want) {
+			t.Errorf("got %s, want %q", a.body, tt.want)
+		}
+		w.ran(0)
+	}
+}

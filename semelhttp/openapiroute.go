@@ -120,6 +120,9 @@ func (d description) responses() object {
 	byStatus := make(map[int][]Problem)
 	for _, code := range d.codes() {
 		p := NewProblem(code)
+		if code == CodeMissingKey {
+			p = missingKey(d.o.Keys)
+		}
 		byStatus[p.Status] = append(byStatus[p.Status], p)
 	}
 	list := make(object, len(byStatus))
