@@ -29,6 +29,9 @@ func main() {
 }
 
 func run(ctx context.Context, url string) error {
+	if url == "" {
+		return errors.New("set DATABASE_URL to a PostgreSQL server")
+	}
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
 		return err

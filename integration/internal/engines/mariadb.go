@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -107,6 +108,12 @@ func (m *MariaDBServer) DSN(database string) string {
 	c.User, c.Passwd = "root", m.password
 	c.Net, c.Addr, c.DBName = "tcp", m.Addr(), database
 	return c.FormatDSN()
+}
+
+// URL is the same as a URL, for the command line of Semel.
+func (m *MariaDBServer) URL(database string) string {
+	u := url.URL{Scheme: "mysql", User: url.UserPassword("root", m.password), Host: m.Addr(), Path: "/" + database}
+	return u.String()
 }
 
 // Database makes an empty database and returns its DSN; the user is the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,9 @@ func TestRunLeavesNothing(t *testing.T) {
 	root := ""
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		t.Log(lines.Text())
+		if words := strings.Fields(lines.Text()); len(words) == 2 && words[0] == "MariaDB" {
+			takesMySQL(t, words[1])
+		}
 		if _, err := fmt.Sscanf(lines.Text(), "Data and logs are in %s", &root); err == nil {
 			if len(within(root)) < 4 {
 				t.Errorf("only %v run", within(root))
@@ -52,6 +56,20 @@ func TestRunLeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(root); !os.IsNotExist(err) {
 		t.Errorf("%s is still there", root)
+	}
+}
+
+// takesMySQL opens the database that a URL names.
+func takesMySQL(t *testing.T, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "mysql" {
+		t.Errorf("%s is no URL of MySQL: %v", address, err)
+		return
+	}
+	db := open(t, "mysql", u.User.String()+"@tcp("+u.Host+")"+u.Path)
+	if got := number(t, db, "SELECT count(*) FROM information_schema.schemata WHERE schema_name = database()"); got != 1 {
+		t.Errorf("%s names no database", address)
 	}
 }
 

@@ -44,7 +44,11 @@ func runMariaDB(g *group, w io.Writer) error {
 	if err != nil {
 		return told(w, err)
 	}
-	listens(w, "MariaDB", m.DSN(""))
+	const database = "semel"
+	if err := m.exec(context.Background(), "CREATE DATABASE "+database); err != nil {
+		return err
+	}
+	listens(w, "MariaDB", m.URL(database))
 	return nil
 }
 
