@@ -33,7 +33,7 @@ func readFile(fs *pflag.FlagSet) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	return parseFile(fs, filepath.Base(path), data), nil
+	return parseFile(fs, filepath.Base(path), data)
 }
 
 // forget takes the values of an earlier file back.
@@ -46,9 +46,13 @@ func forget(fs *pflag.FlagSet) {
 	}
 }
 
-// parseFile walks a file's settings. Its mistakes are in file.err.
-func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
+// parseFile walks a file's settings. Its mistakes are in file.err, unless it cannot be
+// read at all: then nobody knows what it sets, and nothing else is to be told.
+func parseFile(fs *pflag.FlagSet, name string, data []byte) (*file, error) {
 	doc, root := strictyaml.Parse(name, data)
+	if err := doc.Err(); err != nil {
+		return nil, err
+	}
 	values := root.Mapping(append(fileFlags(), onlyInFile...)...)
 	for _, f := range proxyFlags {
 		node := values[f.name]
@@ -58,7 +62,7 @@ func parseFile(fs *pflag.FlagSet, name string, data []byte) *file {
 			t.value, t.from = value, node.Place()+": "+f.name
 		}
 	}
-	return &file{yaml: doc, routes: values["routes"], formTokens: values["form-tokens"]}
+	return &file{yaml: doc, routes: values["routes"], formTokens: values["form-tokens"]}, nil
 }
 
 // onlyInFile are the settings that are no flags.

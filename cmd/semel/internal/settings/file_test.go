@@ -222,6 +222,17 @@ func TestAllPlacesAtOnce(t *testing.T) {
 	}
 }
 
+// Nobody knows what a broken file sets, so nothing is said to be missing.
+func TestBrokenFileIsOneMistake(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []string{"routes: [\n", "---\n" + yamlBase} {
+		_, err := loadFile(t, yamlBase+broken, "")
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "semel.yaml:3: ") {
+			t.Errorf("%q is told as:\n%v", broken, err)
+		}
+	}
+}
+
 // Whatever the file holds, reading it ends with a configuration or an error.
 func FuzzFile(f *testing.F) {
 	f.Add("lease: 11s\nroutes:\n  - path: /a/{id}\n    key: [header:A, body:/x, derived:1m]\n")
