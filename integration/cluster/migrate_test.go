@@ -21,7 +21,7 @@ func TestGatewayWithoutTheRightToCreate(t *testing.T) {
 		shop := newShop(t)
 		proxy := []string{"proxy", "--upstream", shop.URL, "--principal", "global", "--listen", "127.0.0.1:0", "--admin", "off", "--store", role.url}
 		for _, args := range [][]string{proxy, append(proxy, "--no-migrate"), {"migrate", "--check", "--store", owner}} {
-			if out, err := semel(t, args...); err == nil || !strings.Contains(out, "semel migrate") {
+			if out, err := semel(t, args...); err == nil || !strings.Contains(out, "run semel migrate") {
 				t.Errorf("%v without tables: %v; want what to do in\n%s", args, err, out)
 			}
 		}

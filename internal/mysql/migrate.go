@@ -38,7 +38,7 @@ func (s *Store) schema(ctx context.Context, o Options) error {
 		return fmt.Errorf("sqlstore: %w", err)
 	case current:
 	case o.NoMigrate:
-		return fmt.Errorf("sqlstore: the schema is missing or old, and migration is off; apply what `semel migrate --print` prints for mysql, up to version %d", sqlrecord.Newest(all))
+		return fmt.Errorf("sqlstore: the schema is missing or old, and migration is off; run semel migrate, or apply what semel migrate --print shows for mysql, up to version %d", sqlrecord.Newest(all))
 	default:
 		if err := m.migrate(ctx, conn); err != nil {
 			return fmt.Errorf("sqlstore: migrate: %w", err)

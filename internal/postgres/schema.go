@@ -22,7 +22,7 @@ func SchemaTable(prefix string) string {
 	return "CREATE TABLE IF NOT EXISTS " + prefix + "schema (version integer NOT NULL PRIMARY KEY, compatible integer NOT NULL, applied_at bigint NOT NULL)"
 }
 
-var errNoSchema = errors.New("the tables are missing or old; apply what semel migrate --print shows, or leave NoMigrate off")
+var errNoSchema = errors.New("the tables are missing or old; run semel migrate, apply what semel migrate --print shows, or leave NoMigrate off")
 
 // migrate brings the schema up to date in one transaction, under a lock that ends
 // with it, so that of several processes that start at once one does it. Where there
