@@ -18,6 +18,7 @@ const (
 	stormCallers    = 12
 	stormDuplicates = 3  // of each operation, at once
 	stormAccidents  = 25 // at least
+	stormStatements = 24 // up to which one meets the next accident: most go well, or nobody gets anywhere
 )
 
 // Accidents happen at random, one after the other, to callers who ask until they have an
@@ -90,7 +91,7 @@ func (s *storm) weather() (n int) {
 	for began := time.Now(); n < stormAccidents || time.Since(began) < soak.Duration(s.T); n++ {
 		a := accidents()[rng.IntN(len(accidents()))]
 		until := make(chan struct{})
-		armed := s.proxy.Arm(number(1+rng.IntN(4)), a.fault(until))
+		armed := s.proxy.Arm(number(1+rng.IntN(stormStatements)), a.fault(until))
 		select {
 		case <-armed.Fired():
 		case <-time.After(time.Second): // its connection ended first, or nobody has got so far
