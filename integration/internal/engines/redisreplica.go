@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -37,15 +38,44 @@ func (r *RedisServer) Promote(t testing.TB) {
 	r.fault(t, func() error { return r.do(context.Background(), "REPLICAOF", "NO", "ONE") })
 }
 
-// Follow makes the server a replica of another one.
+// Follow makes the server a replica of another one, and waits until it has what the other
+// one has by then.
 func (r *RedisServer) Follow(t testing.TB, primary *RedisServer) {
 	t.Helper()
 	r.fault(t, func() error {
 		if err := r.do(context.Background(), "REPLICAOF", "127.0.0.1", primary.port); err != nil {
 			return err
 		}
-		return r.until("master_link_status", "up")
+		if err := r.until("master_link_status", "up"); err != nil {
+			return err
+		}
+		offset, err := primary.offset("master_repl_offset")
+		if err != nil {
+			return err
+		}
+		// After a partial synchronisation the link is up before what was missed has come.
+		return r.untilTrue("it has caught up", func(ctx context.Context, c *redis.Client) (bool, error) {
+			at, err := offsetOf(ctx, c, "slave_repl_offset")
+			return at >= offset, err
+		})
 	})
+}
+
+// offset is a place in the stream of writes, by its name in INFO.
+func (r *RedisServer) offset(name string) (n int64, err error) {
+	err = r.session(context.Background(), func(ctx context.Context, c *redis.Client) error {
+		n, err = offsetOf(ctx, c, name)
+		return err
+	})
+	return n, err
+}
+
+func offsetOf(ctx context.Context, c *redis.Client, name string) (int64, error) {
+	text, err := c.Info(ctx, "replication").Result()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(infoOf(text)[name], 10, 64)
 }
 
 // until asks for a line of INFO until it has this value.
