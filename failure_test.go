@@ -177,7 +177,7 @@ func TestResultIsSavedSoonUnderALongLease(t *testing.T) {
 		within time.Duration
 	}{
 		"refused": {failFinishes(errDown), 5 * time.Second},
-		"hung":    {hangs, 35 * time.Second},
+		"hung":    {hangs, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -179,7 +179,7 @@ func (r *Run) saveLater(f FinishParams, cause error) {
 // lease is: a store that is back is told soon.
 const (
 	retryPause = 5 * time.Second
-	retryCall  = 30 * time.Second
+	retryCall  = 10 * time.Second
 )
 
 func (r *Run) save(f FinishParams) {

@@ -15,6 +15,7 @@ const preparedInserts = 8
 type inserts struct {
 	mu    sync.Mutex
 	stmts [preparedInserts + 1]*sql.Stmt
+	spare []*sql.Stmt // that came second: while one is closed, database/sql keeps the pool locked
 }
 
 // of does not hold its lock while it prepares, which may hang.
@@ -29,7 +30,8 @@ func (p *inserts) of(ctx context.Context, n int, db *sql.DB, d dialect) (*sql.St
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first := p.stmts[n]; first != nil {
-		return first, stmt.Close()
+		p.spare = append(p.spare, stmt)
+		return first, nil
 	}
 	p.stmts[n] = stmt
 	return stmt, nil
@@ -44,7 +46,7 @@ func (p *inserts) at(n int) *sql.Stmt {
 func (p *inserts) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, stmt := range p.stmts {
+	for _, stmt := range append(p.spare, p.stmts[:]...) {
 		if stmt != nil {
 			_ = stmt.Close()
 		}

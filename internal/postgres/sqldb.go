@@ -25,7 +25,7 @@ type sqlDatabase struct {
 	db       *sql.DB
 	heeds    bool        // the driver, pgx, comes back when a context ends
 	plain    atomic.Bool // nothing is prepared
-	prepared sync.Map    // of *sql.Stmt, by text
+	prepared sync.Map    // of *sql.Stmt, by text, and those that came second by themselves
 }
 
 func (d *sqlDatabase) Query(ctx context.Context, text string, args []any, each func(Row) error) error {
@@ -146,7 +146,10 @@ func (d *sqlDatabase) statement(ctx context.Context, text string) (*sql.Stmt, er
 		return nil, Unsent(err)
 	}
 	if first, loaded := d.prepared.LoadOrStore(text, stmt); loaded {
-		return first.(*sql.Stmt), stmt.Close()
+		// Not closed now: lib/pq waits for the reply to that, while database/sql keeps the
+		// whole pool locked.
+		d.prepared.Store(stmt, stmt)
+		return first.(*sql.Stmt), nil
 	}
 	return stmt, nil
 }
