@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,5 +80,64 @@ func TestStatementIsNotUnsentBecauseItsRepetitionWas(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// twins is a server at which two prepare at the same time.
+type twins struct {
+	vanishing
+	both   sync.WaitGroup
+	closed atomic.Int32
+}
+
+func (w *twins) Connect(context.Context) (driver.Conn, error) { return twinConn{server: w}, nil }
+
+type twinConn struct {
+	vanishingConn
+	server *twins
+}
+
+func (c twinConn) Prepare(string) (driver.Stmt, error) {
+	c.server.both.Done()
+	c.server.both.Wait()
+	return twinStmt{server: c.server}, nil
+}
+
+type twinStmt struct {
+	vanishingStmt
+	server *twins
+}
+
+func (s twinStmt) Close() error {
+	s.server.closed.Add(1)
+	return nil
+}
+
+// Of two who prepare the same statement, the one who comes second does not close it:
+// database/sql keeps the pool locked meanwhile, and lib/pq waits for a reply.
+func TestStatementsAreClosedWithTheStore(t *testing.T) {
+	t.Parallel()
+	server := new(twins)
+	server.both.Add(2)
+	db := sql.OpenDB(server)
+	defer db.Close()
+	d := SQL(db, true).(*sqlDatabase)
+	var all sync.WaitGroup
+	var got [2]*sql.Stmt
+	for i := range got {
+		all.Go(func() {
+			stmt, err := d.statement(t.Context(), "SELECT 1")
+			if err != nil {
+				t.Error(err)
+			}
+			got[i] = stmt
+		})
+	}
+	all.Wait()
+	if n := server.closed.Load(); n != 0 || got[0] != got[1] {
+		t.Errorf("%d closed; the same statement: %v", n, got[0] == got[1])
+	}
+	if err := d.Close(); err != nil || server.closed.Load() != 2 {
+		t.Errorf("closed with the store: %d, %v", server.closed.Load(), err)
 	}
 }
