@@ -79,14 +79,14 @@ func (o *operation) ask(ctx context.Context) (string, error) {
 	return res.Value, err
 }
 
-// untilAnswered asks for minutes until there is an answer, with more patience each time.
+// untilAnswered asks for a minute until there is an answer, with more patience each time.
 // A claim that got lost is released in the background; until then the key is in progress.
 // A client that could not connect may refuse at once, for a second.
 func (o *operation) untilAnswered(ctx context.Context) string {
 	var value string
 	var err error
 	patience := shortPatience
-	for began := time.Now(); time.Since(began) < 3*time.Minute; patience = min(2*patience, longPatience) {
+	for began := time.Now(); time.Since(began) < time.Minute; patience = min(2*patience, longPatience) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		value, err = o.ask(ctx)
 		if errors.Is(err, semel.ErrStoreUnavailable) {
@@ -101,11 +101,11 @@ func (o *operation) untilAnswered(ctx context.Context) string {
 			return err.Error()
 		}
 	}
-	return fmt.Sprint("nothing for minutes; at last: ", err)
+	return fmt.Sprint("nothing for a minute; at last: ", err)
 }
 
 // For how long a caller waits for an answer, at first and at last: many tries have to fit
-// into the time.
+// into a minute.
 const (
 	shortPatience = 300 * time.Millisecond
 	longPatience  = 3 * time.Second
